@@ -405,13 +405,11 @@ static void measure_energy(const struct activity_log *log, double from_s, double
     *out = (struct energy){.joules = NAN};
     survey(&energy, log->sample, log->count, SAMPLE_ENERGY);
     survey(&power, log->sample, log->count, SAMPLE_POWER);
-    if (is_traced(&power, traced_from_s(log), from_s, to_s)) {
-        out->joules = integral(&power, from_s, to_s);
-        out->from = ENERGY_POWER;
-    } else if (is_plausible(&energy, &power, out)) {
+    bool traced = is_traced(&power, traced_from_s(log), from_s, to_s);
+    if (!traced && is_plausible(&energy, &power, out)) {
         out->joules = share_of(&energy, &power, from_s, to_s);
         out->from = ENERGY_ACCUMULATOR;
-    } else if (power.count >= POWER_LEAST && is_dense(&power, from_s, to_s)) {
+    } else if (traced || (power.count >= POWER_LEAST && is_dense(&power, from_s, to_s))) {
         out->joules = integral(&power, from_s, to_s);
         out->from = ENERGY_POWER;
     }

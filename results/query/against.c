@@ -53,8 +53,7 @@ static int load_base(struct store *s, const struct run_data *now, int64_t key, s
                      struct err *err)
 {
     if (run_check_comparable(&now->info, err) != 0 || run_data_load(s, key, &out->base, err) != 0 ||
-        run_check_comparable(&out->base.info, err) != 0 ||
-        check_modes(&out->base.info, &now->info, err) != 0)
+        run_check_comparable(&out->base.info, err) != 0 || check_modes(&out->base.info, &now->info, err) != 0)
         return -1;
     out->has_base = true;
     return confirm_load(s, now->info.key, key, &out->confirmed, err);

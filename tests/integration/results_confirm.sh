@@ -222,7 +222,7 @@ mixed_baseline() {
     ks baseline set gold latest --add >/dev/null 2>&1
     exits "a baseline of several sources is not measured again" 4 sweep --confirm
     is "no run confirms" "$(sql "SELECT count(*) FROM run WHERE purpose = 'confirm'")" 0
-    like "the command says why" "$ERR" "not confirming 4 suspects: the runs of the baseline are of different sources"
+    like "the command says why" "$ERR" "not confirming 4 suspects: the runs of the baseline were built from different sources"
     unlike "the node is not blamed" "$OUT" "the node"
 }
 

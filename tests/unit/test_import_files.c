@@ -4,6 +4,8 @@
 
 #include "common/base/fs.h"
 
+#include <stdlib.h>
+
 #define FIXTURES "tests/fixtures/import/"
 
 static const struct import_options day = {.date = "2026-11-21"};
@@ -54,7 +56,7 @@ TEST(every_value_is_the_file_s)
             snprintf(last, sizeof last, "%s", file);
             cells = 0;
         }
-        const struct cell *c = run_data_cell(&r, variant, atoi(context));
+        const struct cell *c = run_data_cell(&r, variant, (int)strtol(context, NULL, 10));
         if (!c)
             fail_msg("%s: no %s at %s; there is %s", file, variant, context, r.variants[0].name);
         assert_string_equal(status_name(c->status), status);

@@ -39,12 +39,13 @@ TEST(a_suspect_is_no_regression_and_says_what_settles_it)
     const struct side now = {"tree 2", "plan", "6.8.5", "code 2", 20};
     char *text = advice_beside("suspected.db", old, now, CONFIRM_NOT_ASKED, suspected);
     holds(text, "- **No regression, but 1 cell suspected**, against");
-    holds(text,
-          "- **Suspected** (1 cell): worse tonight, but not settled, so no regression yet.\n  - `v3` "
-          "at 4096: "
-          "takes 2.00 times as long (10.00 s expected, 20.00 s now); more nights like it would have to follow, "
-          "or "
-          "measuring both builds alternately (--confirm) settles it.\n");
+    holds(
+        text,
+        "- **Suspected** (1 cell): worse tonight, but not settled, so no regression yet.\n  - `v3` "
+        "at 4096: "
+        "takes 2.00 times as long (10.00 s expected, 20.00 s now); more nights like it would have to follow, "
+        "or "
+        "measuring both builds alternately (--confirm) settles it.\n");
     holds(text,
           "**Measure both builds alternately (`--confirm`), or wait for the next night**: 1 cell suspected");
     lacks(text, "regressed");

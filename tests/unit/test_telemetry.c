@@ -189,9 +189,10 @@ TEST(the_load_of_the_test_before_does_not_hide_a_timed_part)
 static struct power_trace noted(double from_s, double to_s)
 {
     struct power_trace trace = {0};
-    for (double t_s = from_s; t_s < to_s; t_s += 0.02) {
+    for (int i = 0; from_s + 0.02 * i < to_s; i++) {
+        const double t_s = from_s + 0.02 * i;
         trace.reading[trace.count].at_s = 70 + t_s;
-        trace.reading[trace.count++].watts = t_s > 0.38 && t_s < 0.78 ? 258 : 125;
+        trace.reading[trace.count++].watts = t_s > 0.37 && t_s < 0.77 ? 258 : 125;
     }
     return trace;
 }
