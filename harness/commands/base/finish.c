@@ -285,14 +285,14 @@ int finish_compare(struct cmd_env *env, struct runrec *rec, const struct finish_
         return -1;
     if (opt->smoke || compare_with_baseline(f, rec, opt, &f->failure) == 0)
         return 0;
-    bool unset = baseline_unset(f, rec->baseline), measured = f->run.info.counts.ok > 0;
-    f->is_base = unset && measured && opt->first_is_base && f->run.info.purpose == PURPOSE_SWEEP &&
+    bool unset = baseline_unset(f, rec->baseline);
+    f->is_base = unset && opt->first_is_base && f->run.info.purpose == PURPOSE_SWEEP &&
                  baseline_set(&f->store, rec->baseline, f->run.info.key, false, &f->failure) == 0;
     if (f->is_base)
         cmd_note_lacking(env->notes, &f->run);
     unset = unset && !opt->first_is_base;
-    if (unset &&
-        measured) /* even with --quiet: the name may be mistyped, and the exit code does not show it */
+    /* Even with --quiet: the name may be mistyped, and the exit code does not show it. */
+    if (unset && f->run.info.counts.ok > 0)
         fprintf(
             stderr,
             "note: %s has no baseline \"%s\" on %s yet, so nothing was compared: `kernsweep baseline set %s "
