@@ -327,8 +327,8 @@ static void publish(const struct worker *w, uint64_t request, bool awaited)
 static void wait_for_turn(struct worker *w)
 {
     double until_s = w->slow.at_s;
-    const struct timespec until = {.tv_sec = (time_t)until_s,
-                                   .tv_nsec = (long)((until_s - floor(until_s)) * 1e9)};
+    const time_t whole_s = (time_t)until_s;
+    const struct timespec until = {.tv_sec = whole_s, .tv_nsec = (long)((until_s - (double)whole_s) * 1e9)};
     bool is_asked = until_s < w->asked_s + 2 * slow_interval_s;
     for (int rc = 0; !w->wanted && rc == 0;)
         rc = is_asked ? pthread_cond_timedwait(&w->wake, &w->lock, &until)
