@@ -199,17 +199,21 @@ static int configure(struct store *s, struct err *err)
     return s->mode == STORE_READ ? sql_exec(s, "PRAGMA query_only = ON", err) : 0;
 }
 
+/* SQLite does not wait by itself for others that leave it at the same time. */
 static int leave_log(struct store *s, const char *network, struct err *err)
 {
-    int rc = sql_exec(s, "PRAGMA journal_mode = DELETE", err);
-    if (rc == 0 && !location_has_log(s->path))
-        return 0;
-    int why = sqlite3_errcode(s->db) & 0xff;
-    if (rc != 0 && why != SQLITE_BUSY && why != SQLITE_LOCKED)
-        return -1;
-    if (!network) { /* it is in use; next time will do */
+    for (int waits = 0;; waits++) {
+        int rc = sql_exec(s, "PRAGMA journal_mode = DELETE", err);
+        if (rc == 0 && !location_has_log(s->path))
+            return 0;
+        int why = sqlite3_errcode(s->db) & 0xff;
+        if (rc != 0 && why != SQLITE_BUSY && why != SQLITE_LOCKED)
+            return -1;
         *err = (struct err){.kind = ERR_NONE};
-        return 0;
+        if (!network) /* it is in use; next time will do */
+            return 0;
+        if (!wait_for_others(s, waits))
+            break;
     }
     return err_set(
         err, ERR_STORAGE,
