@@ -19,6 +19,7 @@ static int open_signals(struct err *err)
     sigaddset(&set, SIGCHLD);
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGCONT);
     if (sigprocmask(SIG_BLOCK, &set, NULL) != 0)
         return err_set_errno(err, ERR_INTERNAL, errno, "cannot block signals");
     int fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
@@ -128,7 +129,9 @@ static void read_signals(struct loop *loop)
 {
     struct signalfd_siginfo info;
     while (read(loop->signals.fd, &info, sizeof info) == (ssize_t)sizeof info) {
-        if (info.ssi_signo != SIGCHLD)
+        if (info.ssi_signo == SIGCONT) /* somebody stopped this process alone */
+            loop->slept_ns = 0;
+        else if (info.ssi_signo != SIGCHLD)
             loop->stop = true;
     }
 }
@@ -171,6 +174,8 @@ static int wait_until(struct loop *loop, int timeout_ms, struct err *err)
         return err_set_errno(err, ERR_INTERNAL, saved, "cannot wait");
     for (int i = 0; i < n; i++)
         mark_ready(loop, events[i].data.ptr);
+    if (n < 0) /* a signal that let us go on may wait to be read */
+        mark_ready(loop, &loop->signals);
     return 0;
 }
 

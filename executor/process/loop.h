@@ -32,7 +32,7 @@ struct loop {
     struct loop_watch *ready[LOOP_READY_MAX];
     size_t ready_count;
     int64_t now_ns;   /* right after the last wait */
-    int64_t slept_ns; /* in the last wait, without waiting for a CPU; 0 where that is unknown */
+    int64_t slept_ns; /* in the last wait, without waiting for a CPU; 0 where that is unknown, or by a stop */
     int schedstat;    /* this process's, or -1 */
     bool stop;
 };

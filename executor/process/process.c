@@ -158,6 +158,13 @@ static bool none_left(void)
 }
 
 /* Reaps until there is no child, which exit code 0 proves. */
+/* Who is told to go on was stopped, and did not see what became of the program meanwhile. */
+static bool was_stopped(void)
+{
+    sigset_t pending;
+    return sigpending(&pending) == 0 && sigismember(&pending, SIGCONT);
+}
+
 static _Noreturn void keep(pid_t program, int report)
 {
     for (;;) {
@@ -165,6 +172,10 @@ static _Noreturn void keep(pid_t program, int report)
         pid_t pid = wait_one(WCONTINUED, &r.status, &r.usage);
         r.end_ns = clock_mono_ns();
         r.continued = pid > 0 && WIFCONTINUED(r.status);
+        if (pid == program && !r.continued && was_stopped()) {
+            const struct keeper_report too = {.continued = true};
+            (void)!write(report, &too, sizeof too);
+        }
         if (pid == program) {
             r.none_left = !r.continued && none_left();
             (void)!write(report, &r, sizeof r);

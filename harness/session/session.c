@@ -8,6 +8,7 @@
 #include "harness/session/installed.h"
 #include "results/ingest/bundle/manifest.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -168,11 +169,13 @@ static bool finishes_something(enum event_type type)
            type == EVENT_TEST_SKIP || type == EVENT_SUITE_END;
 }
 
-/* Shells and the executor use exit code 127 for a command that was not found. */
+/* Shells use exit code 127 for a command that was not found; the executor says so. */
 static bool lacks_command(const struct event *e)
 {
+    bool not_there = strncmp(e->reason, "cannot start ", strlen("cannot start ")) == 0 &&
+                     strstr(e->reason, strerror(ENOENT));
     return e->type == EVENT_TEST_END && strcmp(e->status, "FAIL") == 0 &&
-           strncmp(e->reason, "exit code 127", strlen("exit code 127")) == 0;
+           (not_there || strncmp(e->reason, "exit code 127", strlen("exit code 127")) == 0);
 }
 
 /* A node that lost power may have lost the end of the journal and written other events in its place. A gap
@@ -233,7 +236,7 @@ static int on_line(void *arg, const char *line, size_t len, struct err *err)
     else
         live_event(&s->live, &e);
     if (s->opt.needs_commands && lacks_command(&e))
-        return err_set(err, ERR_INPUT, "%s: command not found on %s (exit code 127)", e.variant, s->rec.node);
+        return err_set(err, ERR_INPUT, "%s: command not found on %s (%s)", e.variant, s->rec.node, e.reason);
     return 0;
 }
 

@@ -182,7 +182,7 @@ json_t *session_preflight(struct session *s, const struct plan *p, struct prefli
                                           .by_scheduler = p->scheduler.on,
                                           .hipcc = builds_with(p, "hipcc") || builds_with(p, "PLATFORM=amd"),
                                           .nvcc = builds_with(p, "nvcc") || builds_with(p, "PLATFORM=nvidia"),
-                                          .debug = strcmp(p->settings.mode, "debug") == 0,
+                                          .debug = p->settings.mode && strcmp(p->settings.mode, "debug") == 0,
                                           .env = json_object_get(p->root, "env"),
                                           .clock_offset_s = parse_time(time) - (before + after) / 2,
                                           .clock_error_s = (after - before) / 2};

@@ -42,10 +42,11 @@ static void write_cell(struct buf *out, const char *text, size_t width, bool rig
     escape_repeat(out, ' ', right ? 1 : pad + 1);
 }
 
-static void write_table(const struct table *t, char *const *cells, const size_t *width, struct buf *out)
+static void write_table(const struct table *t, char *const *titles, char *const *cells, const size_t *width,
+                        struct buf *out)
 {
     for (size_t c = 0; c < t->n_cols; c++)
-        write_cell(out, t->cols[c].title, width[c], t->cols[c].right);
+        write_cell(out, titles[c], width[c], t->cols[c].right);
     buf_puts(out, "|\n");
     for (size_t c = 0; c < t->n_cols; c++) {
         buf_puts(out, "| ");
@@ -61,13 +62,25 @@ static void write_table(const struct table *t, char *const *cells, const size_t 
     }
 }
 
+/* Titles may name a variant or a node. */
+static bool table_titles_markdown(const struct table *t, char **titles, size_t *width)
+{
+    for (size_t c = 0; c < t->n_cols; c++) {
+        AUTO(buf_release) struct buf b = {.max = (size_t)ESCAPE_BYTES_MAX * 16};
+        buf_puts(&b, "");
+        escape_text(&b, t->cols[c].title);
+        titles[c] = buf_steal(&b);
+        if (!titles[c])
+            return false;
+        size_t w = table_text_width(titles[c]);
+        width[c] = w < 3 ? 3 : w;
+    }
+    return true;
+}
+
 /* Fills in each cell's Markdown and each column's width; false if a cell is too long. */
 static bool table_cells(const struct table *t, char **cells, size_t *width)
 {
-    for (size_t c = 0; c < t->n_cols; c++) {
-        size_t w = table_text_width(t->cols[c].title);
-        width[c] = w < 3 ? 3 : w;
-    }
     for (size_t i = 0; t->n_cols > 0 && i < t->n_cells; i++) {
         AUTO(buf_release) struct buf b = {.max = (size_t)ESCAPE_BYTES_MAX * 16};
         buf_putc(&b, ' '); /* a cell is never at the start of a line */
@@ -86,13 +99,16 @@ static bool table_cells(const struct table *t, char **cells, size_t *width)
 void md_table(struct md *w, const struct table *t)
 {
     size_t width[TABLE_COLS_MAX] = {0};
+    char *titles[TABLE_COLS_MAX] = {NULL};
     AUTO_FREE char **cells = xcalloc(t->n_cells, sizeof *cells);
     md_end(w);
-    if (table_ok(t) && table_cells(t, cells, width))
-        write_table(t, cells, width, w->out);
+    if (table_ok(t) && table_titles_markdown(t, titles, width) && table_cells(t, cells, width))
+        write_table(t, titles, cells, width, w->out);
     else
         w->out->failed = true;
     for (size_t i = 0; i < t->n_cells; i++)
         free(cells[i]);
+    for (size_t c = 0; c < t->n_cols; c++)
+        free(titles[c]);
     md_end(w);
 }

@@ -195,7 +195,7 @@ empty_result() {
 # shellcheck disable=SC2016 # for the test's shell
 out_of_memory() {
     local rc=0
-    three hungry "if [ -e $TMPDIR/m14 ]; then $good; else touch $TMPDIR/m14; prlimit --as=1 --pid \$PPID
+    three hungry "if [ -e $TMPDIR/m14 ]; then $good; else touch $TMPDIR/m14; prlimit --as=1 --pid \$(ps -o ppid= -p \$PPID)
         echo \"[PERF_TIMING] {\\\"prefill_s\\\": 1, \\\"x\\\": [\$(yes '{},' | head -n 20000 | tr -d '\\n') 0]}\"; exec sleep 823; fi"
     submit hungry
     x follow --run hungry >/dev/null 2>"$TMPDIR/hungry.err" || rc=$?

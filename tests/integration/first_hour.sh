@@ -42,7 +42,7 @@ not_found() {
     try ks bench --repeat 5 'no-such-command-anywhere x' true
     exited "bench of a command that is not there exits 2" 2
     is "it stops at the first test" "$(grep -c '^\[' <<<"$ERR")" 1
-    like "with one line" "$ERR" '^kernsweep: c1: command not found on local \(exit code 127\)$'
+    like "with one line" "$ERR" '^kernsweep: c1: command not found on local \(cannot start no-such-command-anywhere: No such file or directory\)$'
     is "and nothing is left running" "$("$KERNSWEEP" status --json 2>/dev/null | jq '[.. | objects | select(.state? == "running")] | length')" 0
 }
 
