@@ -89,10 +89,26 @@ static bool ends_label(const struct line *l, size_t at)
     return at > l->from && strchr(":=", l->text[at - 1]);
 }
 
+/* The words behind the unit that name a number: "0.5s GPU, 1.2s total CPU". Words before a comma name the
+ * number before it. Returns 0 where there are none. */
+static size_t words_behind(const struct line *l, size_t at, const struct behind *b)
+{
+    size_t before = at, end = b->end;
+    while (before > l->from && is_space(l->text[before - 1]))
+        before--;
+    if (l->count == 0 || before == l->from || l->text[before - 1] != ',' || b->end <= b->at)
+        return 0;
+    while (end < l->len && (isalpha((unsigned char)l->text[end]) || strchr(" _-", l->text[end])))
+        end++;
+    bool whole = end == l->len || l->text[end] == ',';
+    return whole && end > b->end ? end - b->end : 0;
+}
+
 static void take_number(struct line *l, const struct proposal *p, size_t at, size_t end,
                         const struct propose_unit *u, const struct behind *b, size_t number)
 {
     size_t label = label_start(l, at), named = l->named > label ? l->named : label;
+    size_t words = words_behind(l, at, b);
     struct proposal both = *p; /* names must differ from all others */
     struct proposed *one = &l->found[l->count];
     for (size_t i = 0; i < l->count && both.count < PROPOSED_MAX; i++)
@@ -100,7 +116,10 @@ static void take_number(struct line *l, const struct proposal *p, size_t at, siz
     *one = (struct proposed){
         .more = u->more, .labelled = ends_label(l, at), .value = strtod(l->text + at, NULL), .line = number};
     snprintf(one->unit, sizeof one->unit, "%s", u->unit);
-    propose_name(&both, l->text + label, named - label, at - label, l->command, one);
+    if (words > 0)
+        propose_name(&both, l->text + b->end, 0, words, l->command, one);
+    else
+        propose_name(&both, l->text + label, named - label, at - label, l->command, one);
     if (propose_is_aside(one->name))
         return;
     add_gap(l, label, at);
