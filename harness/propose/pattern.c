@@ -202,8 +202,9 @@ static void without_names(const char *pattern, char *out)
     out[n] = '\0';
 }
 
-/* The first item of the alternative that has this form; out->count if none has. */
-static size_t find_form(const struct proposal *out, const char *form)
+/* The first item of the alternative that has this form, and where that is in the pattern; out->count if none
+ * has. */
+static size_t find_form(const struct proposal *out, const char *form, size_t *begin, size_t *len)
 {
     char bare[LIMIT_PATTERN + 1], one[LIMIT_PATTERN + 1], name[PROPOSED_NAME_MAX + 8];
     for (size_t i = 0; i < out->count; i++) {
@@ -217,26 +218,55 @@ static size_t find_form(const struct proposal *out, const char *form)
             end++;
         snprintf(one, sizeof one, "%.*s", (int)(end - from), from);
         without_names(one, bare);
+        *begin = (size_t)(from - out->pattern);
+        *len = (size_t)(end - from);
         if (strcmp(bare, form) == 0)
             return i;
     }
     return out->count;
 }
 
+static bool same_units(const struct proposed *a, const struct proposed *b, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(a[i].unit, b[i].unit) != 0 || a[i].more != b[i].more)
+            return false;
+    return true;
+}
+
+/* Takes an alternative out, with its items. */
+static void drop_form(struct proposal *out, size_t begin, size_t len, size_t first, size_t count)
+{
+    size_t end = begin + len;
+    if (out->pattern[end] == '|')
+        end++;
+    else if (begin > 0)
+        begin--;
+    memmove(out->pattern + begin, out->pattern + end, strlen(out->pattern + end) + 1);
+    memmove(&out->item[first], &out->item[first + count], (out->count - first - count) * sizeof *out->item);
+    out->count -= count;
+}
+
 void pattern_take(struct proposal *out, const struct segment *s, const struct proposed *found, size_t count)
 {
     char form[PATTERN_SEGMENT_MAX];
-    size_t used = strlen(out->pattern);
+    size_t begin, len;
     if (count == 0 || s->cut)
         return;
     without_names(s->text, form);
-    size_t first = find_form(out, form);
+    size_t first = find_form(out, form, &begin, &len);
+    if (first < out->count && !same_units(&out->item[first], found, count)) {
+        drop_form(out, begin, len, first,
+                  count); /* what is last in the output is what such a line is read as */
+        first = out->count;
+    }
     for (size_t i = 0; first < out->count && i < count; i++) {
         out->item[first + i].value = found[i].value;
         out->item[first + i].line = found[i].line;
     }
     if (first < out->count)
         return;
+    size_t used = strlen(out->pattern);
     if (out->count + count > PROPOSED_MAX || used + s->used + 1 > LIMIT_PATTERN) {
         out->too_many += count;
         return;
