@@ -1,155 +1,20 @@
 #include "results/judge/nights/nights.h"
 
 #include "common/base/alloc.h"
-#include "common/base/values.h"
 #include "results/judge/nights/common_factor.h"
-#include "results/judge/nights/scale.h"
+#include "results/judge/nights/night_cells.h"
+#include "results/judge/nights/night_scales.h"
 #include "results/stats/stats.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SCALE_NIGHTS = 30, SEGMENT_OF_SCALE_MIN = 3, MEMORY_NIGHTS_MIN = 10 };
-
-/* A smaller memory than the first is taken for chance; with a larger one than the second, nights teach
- * nothing. */
-static const double memory_least = 0.15, memory_most = 0.8;
 static const double young_errors = 3;
 /* Up to this, steps that are no levels explain it. */
 static const double memory_of_levels = 0.25;
 
-static int by_time(const void *a, const void *b)
-{
-    const struct night *x = a, *y = b;
-    if (x->measured_at != y->measured_at)
-        return x->measured_at < y->measured_at ? -1 : 1;
-    return (x->run_key > y->run_key) - (x->run_key < y->run_key);
-}
-
-static struct night night_of(const struct history_point *p)
-{
-    return (struct night){.run_key = p->run_key, .measured_at = p->measured_at, .device = p->device};
-}
-
-/* The index of the night, or where it belongs. next: the likely index, as nights of a series mostly follow
- * each other. */
-static size_t place_of(const struct nights *n, const struct night *x, size_t next)
-{
-    size_t low = 0, high = n->count;
-    if (next < high && by_time(&n->nights[next], x) == 0)
-        return next;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (by_time(&n->nights[middle], x) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static void collect_series(const struct history_series *s, struct nights *out)
-{
-    for (size_t j = 0, at = 0; j < s->count; j++, at++) {
-        const struct night x = night_of(&s->points[j]);
-        at = place_of(out, &x, at);
-        struct night *there = &out->nights[at];
-        if (at < out->count && by_time(there, &x) == 0) {
-            there->several |= there->device != x.device;
-            continue;
-        }
-        memmove(there + 1, there, (out->count++ - at) * sizeof *there);
-        *there = x;
-    }
-}
-
-static void collect_nights(const struct history *h, enum metric m, struct nights *out)
-{
-    size_t points = 0;
-    for (size_t i = 0; i < h->count; i++)
-        if (h->series[i].metric == m) {
-            points += h->series[i].count;
-            out->n_cells++;
-        }
-    out->nights = xcalloc(points + 1, sizeof *out->nights);
-    out->cells = xcalloc(out->n_cells + 1, sizeof *out->cells);
-    for (size_t i = 0; i < h->count; i++)
-        if (h->series[i].metric == m)
-            collect_series(&h->series[i], out);
-    for (size_t t = 0; t < out->count; t++)
-        if (out->nights[t].several)
-            out->nights[t].device = 0;
-}
-
-static int points_by_time(const void *a, const void *b)
-{
-    const struct night x = night_of(*(const struct history_point *const *)a),
-                       y = night_of(*(const struct history_point *const *)b);
-    return by_time(&x, &y);
-}
-
-static size_t find_night(const struct nights *n, const struct history_point *p)
-{
-    const struct night wanted = night_of(p);
-    const struct night *found = bsearch(&wanted, n->nights, n->count, sizeof wanted, by_time);
-    return (size_t)(found - n->nights); // every point's night was collected
-}
-
-static double within_nights(const struct history_point *const *points, size_t n)
-{
-    AUTO_FREE double *within = xcalloc(n + 1, sizeof *within);
-    AUTO_FREE int *repetitions = xcalloc(n + 1, sizeof *repetitions);
-    for (size_t i = 0; i < n; i++) {
-        within[i] = points[i]->within;
-        repetitions[i] = points[i]->n;
-    }
-    return scale_within(within, repetitions, n);
-}
-
-static bool is_foreign(const struct history_series *s, const struct history_point *p)
-{
-    return s->device && p->device && p->device != s->device;
-}
-
-/* Values that are not positive have no logarithm: they are left out. Returns how many there are now. */
-static size_t take_points(const struct history_series *s, bool foreign, struct night_cell *c)
-{
-    for (size_t i = 0; i < s->count; i++)
-        if (s->points[i].median > 0 && is_foreign(s, &s->points[i]) == foreign)
-            c->points[c->count++] = &s->points[i];
-    return c->count;
-}
-
-static void sort_points(const struct history_point **points, size_t n)
-{
-    if (n)
-        qsort(points, n, sizeof *points, points_by_time);
-}
-
-static void fill_cell(const struct nights *n, const struct history_series *s, struct night_cell *c)
-{
-    c->series = s;
-    c->points = xcalloc(s->count + 1, sizeof *c->points);
-    c->night = xcalloc(s->count + 1, sizeof *c->night);
-    c->y = xcalloc(s->count + 1, sizeof *c->y);
-    c->u = xcalloc(s->count + 1, sizeof *c->u);
-    c->worse = xcalloc(s->count + 1 + STANDING_AHEAD, sizeof *c->worse);
-    c->foreign = take_points(s, true, c);
-    take_points(s, false, c);
-    sort_points(c->points, c->foreign);
-    sort_points(c->points + c->foreign, c->count - c->foreign);
-    for (size_t i = 0; i < c->count; i++) {
-        c->night[i] = find_night(n, c->points[i]);
-        c->u[i] = c->points[i]->median;
-        c->y[i] = log(c->points[i]->median);
-    }
-    c->quantum = scale_quantum(c->u, c->count);
-    c->within = within_nights(c->points, c->count);
-}
-
 struct place;
-struct residuals;
 
 struct scratch {
     double *a, *b;
@@ -368,132 +233,6 @@ static void fit_night(struct nights *n, size_t t, const struct nights_accepted *
     }
 }
 
-struct residuals {
-    double about; /* scale about the levels of the segments, as if nights were independent */
-    double steps; /* scale by the differences of successive nights */
-    size_t nights;
-    size_t segments;
-};
-
-/* The first of the nights that scales are read from. */
-static size_t first_of_scale(size_t n)
-{
-    return n > SCALE_NIGHTS ? n - SCALE_NIGHTS : 0;
-}
-
-static double steps_of(const double *y, const struct changes *levels, size_t n)
-{
-    size_t first = first_of_scale(n);
-    return scale_of_steps(y + first, levels->odd + first, n - first);
-}
-
-static struct residuals residuals_of(const double *y, const struct changes *levels, size_t n,
-                                     double *residuals, double *scratch)
-{
-    struct residuals r = {0};
-    size_t first = first_of_scale(n);
-    for (size_t at = 0, from, to; at < n; at = to) {
-        size_t in = 0;
-        changes_segment(levels, at, &from, &to);
-        for (size_t i = from > first ? from : first; i < to; i++)
-            if (!levels->odd[i])
-                scratch[in++] = y[i];
-        if (in < SEGMENT_OF_SCALE_MIN)
-            continue;
-        double median = stats_median(scratch, in);
-        for (size_t i = 0; i < in; i++)
-            residuals[r.nights++] = fabs(scratch[i] - median);
-        r.segments++;
-    }
-    double all = (double)r.nights, of_levels = (double)r.segments;
-    if (r.nights > r.segments)
-        r.about = scale_of_most(residuals, r.nights) * sqrt(all / (all - of_levels));
-    r.steps = steps_of(y, levels, n);
-    return r;
-}
-
-/* How much nights resemble the night before, from 0 to 1 (the coefficient of AR(1)). */
-static double memory_of(const struct residuals *r)
-{
-    return r->about > 0 ? 1 - r->steps * r->steps / (r->about * r->about) : 0;
-}
-
-double nights_alike(double memory)
-{
-    return (1 + memory) / (1 - memory);
-}
-
-/* Of a night about its level. Without a memory, residuals and steps estimate the same. */
-static double scale_of(const struct residuals *r, double memory)
-{
-    double all = (double)r->nights, free_of = all - (double)r->segments;
-    double left = fmax(all - (double)r->segments * nights_alike(memory), all / 4);
-    if (r->nights == 0)
-        return r->steps;
-    if (memory > 0 && r->nights > r->segments)
-        return fmax(r->about, r->steps) * sqrt(free_of / left);
-    return sqrt((r->about * r->about + r->steps * r->steps) / 2);
-}
-
-/* Takes the median over the cells, because a single cell says little. */
-static double common_memory(const struct residuals *r, size_t cells, double *scratch)
-{
-    size_t count = 0;
-    for (size_t k = 0; k < cells; k++)
-        if (r[k].nights >= MEMORY_NIGHTS_MIN)
-            scratch[count++] = memory_of(&r[k]);
-    double memory = count >= COMMON_CELLS_MIN ? stats_median(scratch, count) : 0;
-    return memory < memory_least ? 0 : fmin(memory, memory_most);
-}
-
-static double pool(const struct nights *n, bool with_factors, double *scratch)
-{
-    size_t count = 0;
-    for (size_t k = 0; k < n->n_cells; k++)
-        if (n->cells[k].scale.nights >= SEGMENT_OF_SCALE_MIN)
-            scratch[count++] = with_factors ? n->cells[k].scale.y : n->cells[k].scale.u;
-    return count ? stats_median(scratch, count) : 0;
-}
-
-/* v: scratch, like log_s. */
-static double prior_of(const struct nights *n, double *log_s, double *v)
-{
-    size_t count = 0;
-    for (size_t k = 0; k < n->n_cells; k++) {
-        const struct night_scale *s = &n->cells[k].scale;
-        if (s->nights < SEGMENT_OF_SCALE_MIN || !(s->u > 0))
-            continue;
-        v[count] = fmin(s->nights, NIGHTS_LEVEL_MAX) - 1;
-        log_s[count++] = log(s->u);
-    }
-    return scale_prior(log_s, v, count);
-}
-
-/* Computes the values without the common factors of the nights. */
-static void find_scales(struct nights *n, struct residuals *r, double *a, double *b)
-{
-    for (size_t k = 0; k < n->n_cells; k++)
-        r[k] = residuals_of(n->cells[k].u, &n->cells[k].levels, n->cells[k].count, a, b);
-    n->memory = common_memory(r, n->n_cells, a);
-    for (size_t k = 0; k < n->n_cells; k++) {
-        struct night_cell *c = &n->cells[k];
-        c->scale.u = scale_of(&r[k], n->memory);
-        c->scale.nights = r[k].nights || !(r[k].steps > 0) ? (double)r[k].nights : SEGMENT_OF_SCALE_MIN;
-    }
-    n->pooled.u = pool(n, false, a);
-}
-
-/* Uses the steps alone: a slow drift of the node is no noise, since factors exist to follow it. */
-static void find_scales_with_factors(struct nights *n, double *scratch)
-{
-    for (size_t k = 0; k < n->n_cells; k++) {
-        struct night_cell *c = &n->cells[k];
-        double steps = steps_of(c->y, &c->levels, c->count);
-        c->scale.y = steps / sqrt(1 - n->memory);
-    }
-    n->pooled.y = pool(n, true, scratch);
-}
-
 static struct scratch scratch_for(const struct nights *n)
 {
     size_t most = n->count > n->n_cells ? n->count : n->n_cells;
@@ -530,7 +269,7 @@ static void fit_nights(struct nights *n, const struct nights_accepted *accepted,
         begin_levels(&n->cells[k], nights_alike(n->memory));
     for (size_t t = 0; t < n->count; t++)
         fit_night(n, t, accepted, s);
-    find_scales(n, s->residuals, s->a, s->b);
+    night_scales_find(n, s->residuals, s->a, s->b);
 }
 
 /* How much nights resemble each other is known once there are levels; then these are found again with it. */
@@ -542,8 +281,8 @@ static void fit(struct nights *n, const struct nights_accepted *accepted, struct
             release_levels(&n->cells[k]);
         fit_nights(n, accepted, s);
     }
-    find_scales_with_factors(n, s->a);
-    n->prior = prior_of(n, s->a, s->b);
+    night_scales_find_with_factors(n, s->a);
+    n->prior = night_scales_prior(n, s->a, s->b);
 }
 
 static void fit_factors(struct nights *n, struct scratch *s)
@@ -557,28 +296,7 @@ static void fit_factors(struct nights *n, struct scratch *s)
     }
     o.device = s->device;
     changes_find(s->a, n->count, &o, &n->factor_levels);
-    struct residuals r = residuals_of(y, &n->factor_levels, n->count, s->a, s->b);
-    n->factor_scale.y = scale_of(&r, 0);
-    n->factor_scale.nights = (double)r.nights;
-}
-
-/* Cells of one plan share a clock, so that a tick that shows in one of them is in all. */
-static void share_tick(struct nights *n)
-{
-    double tick = INFINITY;
-    for (size_t k = 0; k < n->n_cells; k++) {
-        const struct night_cell *c = &n->cells[k];
-        double most = 0; /* the quantum is the smallest relative step, that of the largest values */
-        for (size_t i = 0; i < c->count; i++)
-            most = fmax(most, c->points[i]->median);
-        if (c->quantum > 0)
-            tick = fmin(tick, c->quantum * most);
-    }
-    for (size_t k = 0; isfinite(tick) && k < n->n_cells; k++) {
-        struct night_cell *c = &n->cells[k];
-        if (c->count > 0)
-            c->quantum = fmax(c->quantum, fmin(tick / c->points[c->count - 1]->median, 1));
-    }
+    n->factor_scale = night_scale_of(y, &n->factor_levels, n->count, s->a, s->b);
 }
 
 void nights_model(const struct history *h, enum metric m, const struct nights_accepted *accepted,
@@ -586,11 +304,7 @@ void nights_model(const struct history *h, enum metric m, const struct nights_ac
 {
     static const struct nights_accepted none = {0};
     *out = (struct nights){.badness = metric_info(m)->better == METRIC_LESS ? 1 : -1};
-    collect_nights(h, m, out);
-    for (size_t i = 0, k = 0; i < h->count; i++)
-        if (h->series[i].metric == m)
-            fill_cell(out, &h->series[i], &out->cells[k++]);
-    share_tick(out);
+    night_cells_fill(h, m, out);
     AUTO(scratch_release) struct scratch s = scratch_for(out);
     fit(out, accepted ? accepted : &none, &s);
     fit_factors(out, &s);

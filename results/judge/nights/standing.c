@@ -1,53 +1,23 @@
 #include "results/judge/nights/standing.h"
 
+#include "results/judge/nights/standing_window.h"
+
 #include "common/base/alloc.h"
-#include "common/base/values.h"
 #include "results/stats/stats.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    LOOK = 60,
-    LOOK_STATES = 120,
-    WINDOW_MIN = 2,
-    WINDOW_MAX = 8,
-    SHORT = 8,
-    PAST_MIN = 4,
-    SPLIT_MIN = 2,
-    UNEVEN_CELLS_MIN = 8,
-    UNEVEN_VARIANTS_MIN = 3
-};
+enum { LOOK_STATES = 120, SHORT = 8, SPLIT_MIN = 2, UNEVEN_CELLS_MIN = 8, UNEVEN_VARIANTS_MIN = 3 };
 
 /* Two levels lie so many of their widths apart. */
 static const double split = 2;
-/* What a window of k nights has to show: a mean so large, and so many of its standard errors. */
-static const double mean_least[WINDOW_MAX + 1] = {
-    [2] = 0.04, [3] = 0.03, [4] = 0.025, [5] = 0.02, [6] = 0.02, [7] = 0.02, [8] = 0.02};
-static const double errors_least[WINDOW_MAX + 1] = {
-    [2] = 3.6, [3] = 3.6, [4] = 3.5, [5] = 3.5, [6] = 3.5, [7] = 3.5, [8] = 3.5};
-/* A night speaks for a window if it keeps this share of its mean: every one of few nights the first. */
-static const double share_of_few = 0.5, share_of_many = 0.35;
-/* The scale of few nights is uncertain: a limit of Student's t is about so much wider, over their number. */
-static const double widening_of_few = 7;
-static const double start_least = 0.01; /* below this, no window begins and no better level is one */
-/* A window is no news if the cell had such nights before that reached its own but for this factor. */
-static const double tail_margin = 1.15, far_margin = 1.5;
-/* In LOOK nights, so many times. What was never seen may come as often as if it had been seen so many times,
- * and what is far beyond all that was seen less often: then two nights are enough after twelve others. */
-static const double chance_most = 0.02, unseen = 0.3, unseen_far = 0.22;
-static const double scale_least = 0.003, tail_weight = 0.8;
-static const double worse_least = 0.02, worse_scales = 2.5, uneven_share = 0.15;
+static const double worse_scales = 2.5, uneven_share = 0.15;
 static const double back_share = 0.5, size_least = 0.015, size_decay = 0.8;
 /* The nights of a better level widen the scale themselves: without them it has to be clearer. */
 static const double better_errors = 3.5, far_better_errors = 8;
-static const double spell_margin = 1.25;
-/* One night alone is a finding this many times beyond the worst of the nights before, and so many scales;
- * below the last, spikes of one night that no night before had are too frequent on every public history. */
-static const double beyond_worst = 3, beyond_scales = 6, beyond_least = 0.5;
-/* The variance of a median of n normal values is so many times that of their mean. */
-static const double median_variance = 1.57;
+static const double spell_margin = 1.25, scale_least = 0.003;
 
 void standing_init(struct standing *s, const double *x, size_t cap, double least, double alike)
 {
@@ -72,45 +42,19 @@ void standing_restart(struct standing *s)
     s->gain = 0;
 }
 
-/* The median of the newest of the first n members. */
-static double median_before(const struct standing *s, size_t n, size_t *of)
-{
-    double v[STANDING_LEVEL];
-    size_t count = n < STANDING_LEVEL ? n : STANDING_LEVEL;
-    for (size_t i = 0; i < count; i++)
-        v[i] = s->x[s->members[n - count + i]];
-    *of = count;
-    return stats_median(v, count);
-}
-
-/* Of one night about the level, from the newest of these; by the middle, or by the tail if that says more. */
-static double scale_of(const struct standing *s, const double *apart, size_t n)
-{
-    double d[LOOK];
-    size_t count = n < LOOK ? n : LOOK;
-    if (count == 0)
-        return s->least;
-    for (size_t i = 0; i < count; i++)
-        d[i] = fabs(apart[n - count + i]);
-    values_sort(d, count);
-    double middle = 1.4826 * (d[(count - 1) / 2] + d[count / 2]) / 2;
-    size_t tail = count * 9 / 10;
-    return fmax(fmax(middle, s->least), tail_weight * d[tail < count ? tail : count - 1] / 1.645);
-}
-
 bool standing_level(const struct standing *s, double *level, double *scale)
 {
     size_t of;
     if (s->n < STANDING_ADOPT)
         return false;
-    *level = s->open ? s->level : median_before(s, s->n, &of);
-    *scale = scale_of(s, s->apart, s->n_apart);
+    *level = s->open ? s->level : standing_median_before(s, s->n, &of);
+    *scale = standing_scale(s, s->n_apart);
     return true;
 }
 
 bool standing_is_worse(double apart, double scale)
 {
-    return apart > fmax(worse_least, worse_scales * scale);
+    return apart > fmax(STANDING_WORSE, worse_scales * scale);
 }
 
 /* Counts the variants; newest: the one that was counted last. */
@@ -142,7 +86,7 @@ bool standing_night_is_uneven(const struct standing_night *n)
 static void measure_first(struct standing *s)
 {
     size_t of;
-    double level = median_before(s, s->n, &of);
+    double level = standing_median_before(s, s->n, &of);
     for (s->n_apart = 0; s->n_apart < s->n; s->n_apart++)
         s->apart[s->n_apart] = s->x[s->members[s->n_apart]] - level;
 }
@@ -167,7 +111,7 @@ static bool is_split_at(const struct standing *s, size_t at)
 {
     struct span a = span_of(s, 0, at), b = span_of(s, at, s->n);
     double gap = fmax(a.low - b.high, b.low - a.high);
-    return gap > start_least && gap > split * fmax(a.high - a.low, b.high - b.low);
+    return gap > STANDING_START && gap > split * fmax(a.high - a.low, b.high - b.low);
 }
 
 /* A step among the first nights is no scatter: those before it are forgotten. */
@@ -250,95 +194,6 @@ static enum standing_change step_open(struct standing *s, size_t point)
     return STANDING_SAME;
 }
 
-/* The mean, in which no value counts for more than the lower median. sorted: ascending. */
-static double clipped_mean(const double *sorted, size_t k)
-{
-    double most = sorted[(k - 1) / 2], sum = 0;
-    for (size_t i = 0; i < k; i++)
-        sum += most > 0 ? fmin(sorted[i], most) : sorted[i];
-    return sum / (double)k;
-}
-
-/* What of k nights is compared with other such nights: the least of few, else the lower quartile. */
-static double reached(const double *nights, size_t k)
-{
-    double v[WINDOW_MAX];
-    memcpy(v, nights, k * sizeof *v);
-    values_sort(v, k);
-    return v[k <= 3 ? 0 : k / 4];
-}
-
-static bool had_such_nights(const double *apart, size_t n, size_t k, double value)
-{
-    for (size_t i = n > LOOK ? n - LOOK : 0; i + k <= n; i++)
-        if (tail_margin * reached(apart + i, k) > value)
-            return true;
-    return false;
-}
-
-/* Whether k such nights in a row are to be expected by chance, as often as the cell had one. */
-static bool may_be_chance(const double *apart, size_t n, size_t k, double value)
-{
-    size_t looked = n < LOOK ? n : LOOK, such = 0, near = 0;
-    for (size_t i = n - looked; i < n; i++) {
-        such += tail_margin * apart[i] > value;
-        near += far_margin * apart[i] > value;
-    }
-    double seen = near ? (double)such + unseen : unseen_far;
-    return pow(seen / (double)(looked + 1), (double)k) * LOOK > chance_most;
-}
-
-/* Whether these k nights, relative to a level of so many nights, are a worse level. n: nights in s->apart
- * before them. */
-static bool is_worse_level(const struct standing *s, const double *nights, size_t k, size_t behind, size_t n)
-{
-    double v[WINDOW_MAX];
-    if (nights[0] < start_least || n < PAST_MIN)
-        return false;
-    memcpy(v, nights, k * sizeof *v);
-    values_sort(v, k);
-    double mean = clipped_mean(v, k);
-    bool few = k <= 3;
-    if (mean < mean_least[k] || v[few ? 0 : 1] < (few ? share_of_few : share_of_many) * mean)
-        return false;
-    double error = scale_of(s, s->apart, n) *
-                   sqrt(fmin(1, s->alike / (double)k) + fmin(1, median_variance * s->alike / (double)behind));
-    double few_nights = 1 + widening_of_few / (double)(n < LOOK ? n : LOOK);
-    return mean >= errors_least[k] * few_nights * error && !had_such_nights(s->apart, n, k, reached(v, k)) &&
-           !may_be_chance(s->apart, n, k, reached(v, k));
-}
-
-/* The shortest window that shows a worse level: 0 if there is none. */
-static size_t find_window(const struct standing *s, double *level, double *size)
-{
-    for (size_t k = WINDOW_MIN; k <= WINDOW_MAX && s->n >= k + STANDING_ADOPT && s->n_apart >= k; k++) {
-        double v[WINDOW_MAX];
-        size_t behind;
-        *level = median_before(s, s->n - k, &behind);
-        for (size_t i = 0; i < k; i++)
-            v[i] = s->x[s->members[s->n - k + i]] - *level;
-        *size = stats_median(v, k);
-        if (is_worse_level(s, v, k, behind, s->n_apart - k))
-            return k;
-    }
-    return 0;
-}
-
-/* Whether the newest night is so far beyond the worst of those before it that none other is needed. */
-static bool is_beyond_all(const struct standing *s, double *level)
-{
-    size_t behind, n = s->n_apart - 1;
-    double worst = worse_least;
-    if (s->n <= STANDING_ADOPT)
-        return false;
-    *level = median_before(s, s->n - 1, &behind);
-    for (size_t i = n > LOOK ? n - LOOK : 0; i < n; i++)
-        worst = fmax(worst, s->apart[i]);
-    double apart = s->x[s->members[s->n - 1]] - *level;
-    return apart > beyond_least && apart > beyond_worst * worst &&
-           apart > beyond_scales * scale_of(s, s->apart, n);
-}
-
 /* Whether the cell is only back where it was before a few good nights. */
 static bool was_a_good_spell(const struct standing *s, size_t window, double size)
 {
@@ -348,11 +203,7 @@ static bool was_a_good_spell(const struct standing *s, size_t window, double siz
 static bool open_finding(struct standing *s, size_t point)
 {
     double level, size;
-    size_t k = find_window(s, &level, &size);
-    if (k == 0 && is_beyond_all(s, &level)) {
-        k = 1;
-        size = s->x[point] - level;
-    }
+    size_t k = standing_window_find(s, &level, &size);
     if (k == 0 || was_a_good_spell(s, k, size) || is_a_state(s, point, size))
         return false;
     s->n -= k;
@@ -373,7 +224,7 @@ static void begin_level(struct standing *s, size_t newest)
     size_t of;
     memmove(s->members, s->members + s->n - newest, newest * sizeof *s->members);
     s->n = newest;
-    double level = median_before(s, s->n, &of);
+    double level = standing_median_before(s, s->n, &of);
     size_t known = newest < s->n_apart ? newest : s->n_apart;
     for (size_t i = 0; i < known; i++)
         s->apart[s->n_apart - known + i] = s->x[s->members[s->n - known + i]] - level;
@@ -386,17 +237,17 @@ static bool adopt_better(struct standing *s)
     size_t behind;
     if (s->n <= 2 * k)
         return false;
-    double before = median_before(s, s->n - k, &behind);
+    double before = standing_median_before(s, s->n - k, &behind);
     for (size_t i = 0; i < k; i++)
         low[i] = s->x[s->members[s->n - k + i]] - before;
     double gain = -stats_median(low, k);
     for (size_t i = 0; i < k; i++)
-        if (low[i] > -share_of_few * gain)
+        if (low[i] > -STANDING_SHARE_OF_FEW * gain)
             return false;
-    double error = sqrt(median_variance / (double)k + median_variance / (double)behind);
-    bool clear = gain > better_errors * error * scale_of(s, s->apart, s->n_apart - 1) ||
-                 gain > far_better_errors * error * scale_of(s, s->apart, s->n_apart - k);
-    if (gain <= start_least || !clear)
+    double error = sqrt(STANDING_MEDIAN_VARIANCE / (double)k + STANDING_MEDIAN_VARIANCE / (double)behind);
+    bool clear = gain > better_errors * error * standing_scale(s, s->n_apart - 1) ||
+                 gain > far_better_errors * error * standing_scale(s, s->n_apart - k);
+    if (gain <= STANDING_START || !clear)
         return false;
     begin_level(s, k);
     note_return(s, s->members[k - 1], gain);
@@ -425,7 +276,7 @@ static enum standing_change advance(struct standing *s, size_t point, bool uneve
     }
     double apart = s->x[point] - level;
     bool was_worse = s->n_held == 0 && standing_is_worse(s->apart[s->n_apart - 1], scale);
-    bool holds = uneven && apart > start_least && !was_worse, last = s->n_held + 1 == STANDING_HELD_MAX;
+    bool holds = uneven && apart > STANDING_START && !was_worse, last = s->n_held + 1 == STANDING_HELD_MAX;
     if (holds && !last) {
         s->held[s->n_held++] = point;
         return STANDING_HELD;
@@ -436,7 +287,7 @@ static enum standing_change advance(struct standing *s, size_t point, bool uneve
         s->n_held = 0;
     s->members[s->n++] = point;
     s->apart[s->n_apart++] = apart;
-    return apart > start_least && open_finding(s, point) ? STANDING_OPENED : STANDING_SAME;
+    return apart > STANDING_START && open_finding(s, point) ? STANDING_OPENED : STANDING_SAME;
 }
 
 enum standing_change standing_step(struct standing *s, size_t point, bool uneven)
@@ -493,11 +344,11 @@ size_t standing_nights_to_open(const struct standing *s, double *x, size_t point
 bool standing_is_worse_than(const struct standing *s, const size_t *points, size_t n, double level,
                             size_t behind, size_t *begins)
 {
-    for (size_t k = WINDOW_MIN; k <= WINDOW_MAX && k <= n; k++) {
-        double v[WINDOW_MAX];
+    for (size_t k = STANDING_WINDOW_MIN; k <= STANDING_WINDOW_MAX && k <= n; k++) {
+        double v[STANDING_WINDOW_MAX];
         for (size_t i = 0; i < k; i++)
             v[i] = s->x[points[n - k + i]] - level;
-        if (!is_worse_level(s, v, k, behind, s->n_apart))
+        if (!standing_window_is_worse(s, v, k, behind, s->n_apart))
             continue;
         double half = back_share * stats_median(v, k);
         for (*begins = n - k; *begins > 0 && s->x[points[*begins - 1]] - level >= half;)
