@@ -339,6 +339,7 @@ void timing_reader_feed(struct timing_reader *r, const char *data, size_t len)
 {
     if (r->rule->kind == TIMING_JSON)
         buf_add(&r->document, data, len);
+    last_line_feed(&r->last, data, len);
     while (len > 0) {
         const char *nl = memchr(data, '\n', len);
         size_t n = nl ? (size_t)(nl - data) : len;

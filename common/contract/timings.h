@@ -7,6 +7,7 @@
 #include "common/base/buf.h"
 #include "common/base/err.h"
 #include "common/base/json.h"
+#include "common/base/last_line.h"
 #include "common/contract/timing_rule.h"
 
 #include <stdbool.h>
@@ -29,6 +30,8 @@ struct timings {
     char skip[TIMINGS_TEXT_MAX];           /* of a line "SKIP: reason" */
     char nearest[TIMINGS_TEXT_MAX]; /* of lines that the pattern does not match, the one that shares most
                                        words with it, or "" */
+    char last[TIMINGS_TEXT_MAX]; /* the last line that is not empty, made printable by who assesses it, or ""
+                                  */
 };
 
 /* Returns NULL if it is absent. */
@@ -41,6 +44,7 @@ struct timing_reader {
     struct buf line;
     bool line_cut; /* the line exceeds LIMIT_LOG_LINE; the rest is ignored */
     struct buf document;
+    struct last_line last;
     size_t words; /* that the nearest line shares with the pattern */
 };
 

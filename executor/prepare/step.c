@@ -1,6 +1,7 @@
 #include "executor/prepare/prepare.h"
 
 #include "common/base/alloc.h"
+#include "common/base/last_line.h"
 #include "common/base/text.h"
 #include "executor/process/child.h"
 #include "executor/process/command.h"
@@ -12,12 +13,18 @@
 
 static const double engine_linger_s = 5; /* what an engine tidies up once its program has ended */
 
+struct step_output {
+    const struct step *step;
+    struct last_line last;
+};
+
 static void on_output(void *arg, const char *data, size_t len)
 {
-    const struct step *step = arg;
-    runlog_add(step->log, data, len);
-    if (step->output)
-        step->output(step->arg, data, len);
+    struct step_output *to = arg;
+    runlog_add(to->step->log, data, len);
+    last_line_feed(&to->last, data, len);
+    if (to->step->output)
+        to->step->output(to->step->arg, data, len);
 }
 
 static void log_command(struct runlog *log, const struct strvec *argv)
@@ -27,6 +34,17 @@ static void log_command(struct runlog *log, const struct strvec *argv)
     text_shell_join(&line, strvec_argv(argv));
     buf_putc(&line, '\n');
     runlog_add(log, buf_str(&line), line.len);
+}
+
+/* What a program prints last is mostly why it failed. */
+static void add_last_line(const struct suite *s, const struct last_line *last, struct assessment *out)
+{
+    const char *text = last_line_text(last);
+    char line[LAST_LINE_SHOWN + 1], ending[REASON_MAX];
+    memcpy(ending, out->reason, sizeof ending);
+    secrets_printable(&s->secrets, text, strlen(text), line, sizeof line);
+    if (out->status != STATUS_OK && *line)
+        reason_set(out->reason, "%.280s: %s", ending, line);
 }
 
 static int run_logged(struct suite *s, size_t variant, struct step *step, const struct strvec *argv,
@@ -40,7 +58,8 @@ static int run_logged(struct suite *s, size_t variant, struct step *step, const 
                                 .files = s->processes.files,
                                 .group = &group};
     struct child_limits limits = {.timeout_s = step->timeout_s, .kill_grace_s = s->job.settings.kill_grace_s};
-    struct child_hooks hooks = {.output = on_output, .arg = step};
+    struct step_output printed = {.step = step};
+    struct child_hooks hooks = {.output = on_output, .arg = &printed};
     struct child_result result;
     struct ending ending;
     char program[PROGRAM_SHOWN];
@@ -68,6 +87,7 @@ static int run_logged(struct suite *s, size_t variant, struct step *step, const 
     secrets_printable(&s->secrets, argv->v[0], strlen(argv->v[0]), program, sizeof program);
     child_ending(&result, &limits, program, &ending);
     *out = assess_ending(&ending);
+    add_last_line(s, &printed.last, out);
     if (wall_s)
         *wall_s = result.wall_s;
     return 0;

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 double assess_seconds(const char *name, const struct own_metrics *metrics)
@@ -95,19 +96,31 @@ static struct assessment assess_prompt(const struct timings *t, const struct exp
     return assess(STATUS_OK, "%s", "");
 }
 
+/* What was looked for, and what there was instead. */
+static struct assessment assess_nothing_found(const struct timings *t, const struct expectation *e)
+{
+    const struct timing_rule *rule = e->rule;
+    char wanted[TIMINGS_TEXT_MAX] = "no line has [PERF_TIMING]";
+    if (rule && rule->kind == TIMING_REGEX)
+        snprintf(wanted, sizeof wanted, "no line matches %s", rule->pattern);
+    else if (rule && rule->kind == TIMING_JSON && rule->count > 0)
+        snprintf(wanted, sizeof wanted, "no JSON in the output has %s", rule->part[0].path);
+    if (!t->last[0])
+        return assess(STATUS_INVALID, "%s: nothing was printed", wanted);
+    if (t->nearest[0] && strcmp(t->nearest, t->last) != 0)
+        return assess(STATUS_INVALID, "%s; the nearest line is: %.120s; the last is: %.120s", wanted,
+                      t->nearest, t->last);
+    return assess(STATUS_INVALID, "%s; the last line is: %.150s", wanted, t->last);
+}
+
 static struct assessment assess_output(const struct timings *t, const struct expectation *e)
 {
     static struct assessment (*const checks[])(const struct timings *, const struct expectation *) = {
         assess_judged, assess_prompt, assess_values};
     if (t->problem[0])
         return assess(STATUS_INVALID, "%s", t->problem);
-    if (!t->found && must_print(e) && t->nearest[0])
-        return assess(STATUS_INVALID,
-                      "exit code 0, but no timings were found in the output: no line matches %.200s; the "
-                      "nearest is: %.150s",
-                      e->rule->pattern, t->nearest);
     if (!t->found && must_print(e))
-        return assess(STATUS_INVALID, "exit code 0, but no timings were found in the output");
+        return assess_nothing_found(t, e);
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
         struct assessment a = checks[i](t, e);
         if (a.status != STATUS_OK)

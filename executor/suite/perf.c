@@ -174,6 +174,11 @@ static json_t *encode_run(const struct suite *s, const struct test_run *r)
     char started_at[CLOCK_ISO_LEN + 1];
     double rss = sampler->peak[SAMPLE_RSS];
     double maxrss = (double)c->process.usage.ru_maxrss * 1024;
+    double system_s = timeval_s(c->process.usage.ru_stime);
+    double user_s = timeval_s(c->process.usage.ru_utime);
+    /* What is ended before it has waited for its children does not have their time. */
+    if (r->assessment.status != STATUS_OK)
+        user_s = fmax(user_s, sampler->tree_cpu_s - system_s);
     clock_iso8601(r->started_real_s, started_at);
     json_t *out = encode_end(c);
     json_t *rest = json_pack(
@@ -181,12 +186,11 @@ static json_t *encode_run(const struct suite *s, const struct test_run *r)
         "started_at", started_at, "prompt_tokens",
         timings->prompt_tokens >= 0 ? json_integer(timings->prompt_tokens) : json_null(), "vram",
         encode_vram(r), "peaks", encode_peaks(sampler), "rss", "peak_bytes",
-        json_whole(isnan(rss) || rss < maxrss ? maxrss : rss), "cpu", "user_s",
-        artifact_number(timeval_s(c->process.usage.ru_utime)), "system_s",
-        artifact_number(timeval_s(c->process.usage.ru_stime)), "sampler", "cpu_s",
-        artifact_number(sampler->cpu_s), "interval_ms", (json_int_t)s->job.settings.sample_interval_ms, "log",
-        "bytes", (json_int_t)log->total, "dropped_bytes", (json_int_t)runlog_dropped(log), "cleanup",
-        "group_gone", c->group_gone, "vram_back", r->settle.back, "leftovers", (int)c->leftovers);
+        json_whole(isnan(rss) || rss < maxrss ? maxrss : rss), "cpu", "user_s", artifact_number(user_s),
+        "system_s", artifact_number(system_s), "sampler", "cpu_s", artifact_number(sampler->cpu_s),
+        "interval_ms", (json_int_t)s->job.settings.sample_interval_ms, "log", "bytes", (json_int_t)log->total,
+        "dropped_bytes", (json_int_t)runlog_dropped(log), "cleanup", "group_gone", c->group_gone, "vram_back",
+        r->settle.back, "leftovers", (int)c->leftovers);
     merge_object(out, rest);
     json_object_set(out, "gpus", r->lane->facts);
     if (r->lane->near.on)

@@ -149,6 +149,14 @@ static int64_t context_asked(const struct test_run *r)
     return r->test->context == 1 ? 0 : r->test->context;
 }
 
+/* out: char[TIMINGS_TEXT_MAX], may be the line itself. */
+static void hide_secrets(const struct test_run *r, const char *line, char *out)
+{
+    char printable[TIMINGS_TEXT_MAX];
+    secrets_printable(&r->suite->secrets, line, strlen(line), printable, sizeof printable);
+    memcpy(out, printable, sizeof printable);
+}
+
 static void assess_run(struct test_run *r)
 {
     if (*r->unprepared) {
@@ -156,7 +164,7 @@ static void assess_run(struct test_run *r)
         return;
     }
     struct ending ending;
-    char evidence[OOM_EVIDENCE_MAX], program[PROGRAM_SHOWN], nearest[TIMINGS_TEXT_MAX];
+    char evidence[OOM_EVIDENCE_MAX], program[PROGRAM_SHOWN];
     struct timings *found = &r->output.reader.result;
     struct expectation expected = {
         .context = context_asked(r),
@@ -166,8 +174,8 @@ static void assess_run(struct test_run *r)
         .metrics = &r->suite->job.metrics,
         .wall_s = r->suite->job.settings.clock == CLOCK_OF_PROCESS ? r->child.result.wall_s : (double)NAN};
     secrets_printable(&r->suite->secrets, r->argv.v[0], strlen(r->argv.v[0]), program, sizeof program);
-    secrets_printable(&r->suite->secrets, found->nearest, strlen(found->nearest), nearest, sizeof nearest);
-    snprintf(found->nearest, sizeof found->nearest, "%s", nearest);
+    hide_secrets(r, found->nearest, found->nearest);
+    hide_secrets(r, last_line_text(&r->output.reader.last), found->last);
     child_ending(&r->child.result, &r->limits, program, &ending);
     if (r->variant->ignore_failure && ending.exit_code > 0)
         ending.exit_code = 0;
@@ -193,7 +201,8 @@ static void assess_run(struct test_run *r)
     }
     if (ending.stop == STOP_CANCEL && !suite_cancelled(r->suite)) {
         r->assessment.status = STATUS_INTERRUPTED;
-        reason_set(r->assessment.reason, "the executor was told to end");
+        reason_set(r->assessment.reason, "after %.3g s, when the executor was told to end",
+                   r->child.result.wall_s);
     }
 }
 

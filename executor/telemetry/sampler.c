@@ -102,6 +102,8 @@ void sampler_take(struct sampler *s, double t_s, uint64_t missed)
     s->lost |= s->last.lost;
     s->missed += missed;
     s->paused_s += s->last.resumed_s;
+    if (sample_has(&s->last, SAMPLE_CPU))
+        s->tree_cpu_s += s->last.value[SAMPLE_CPU] / 100 * (t_s - s->last_t_s);
     note_gap(s, t_s);
     activity_add(&s->activity, &s->last);
     s->history[s->samples % SAMPLER_HISTORY] = s->last;

@@ -26,6 +26,7 @@ struct sampler {
     uint64_t samples, missed, rows;
     uint64_t stride; /* one row is written per this many samples */
     double max_gap_s, last_t_s;
+    double tree_cpu_s;  /* of the test's processes, by the samples */
     double paused_s;    /* time in which the test was seen to be stopped */
     double timed_cpu_s; /* of the samples that were timed */
     double cpu_s;       /* of all, once finished */

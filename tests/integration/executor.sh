@@ -337,14 +337,14 @@ scenario "a test whose program does not exist" ends_as FAIL 'cannot start /nowhe
 scenario "a test that dies of SIGSEGV" ends_as CRASH 'signal 11 \(SIGSEGV' '{"run": ["sh", "-c", "kill -SEGV $$"]}'
 scenario "a test that outlasts its time-out" ends_as TIMEOUT 'time-out of 0.2 s' '{"run": ["sleep", "1000"]}' '{"timeout_s": 0.2}'
 scenario "a test that skips itself" ends_as SKIPPED 'no GPU here' '{"run": ["sh", "-c", "echo SKIP: no GPU here; exit 77"]}'
-scenario "a test without timings" ends_as INVALID 'no timings' '{"attn_impl": "k", "run": ["true"]}'
+scenario "a test without timings" ends_as INVALID 'no line has .PERF_TIMING.: nothing was printed' '{"attn_impl": "k", "run": ["true"]}'
 scenario "a test with a prefill time of 0" ends_as INVALID 'prefill_s is 0' '{"run": ["echo", "[PERF_TIMING] {\"prefill_s\": 0}"]}'
 scenario "a test whose timings are not JSON" ends_as INVALID 'not a JSON object' '{"run": ["echo", "[PERF_TIMING] {\"prefill_s\": NaN}"]}'
 scenario "a test with too short a prompt" ends_as INVALID '63 prompt tokens' '{"run": ["echo", "Prompt tokens: 63\n[PERF_TIMING] {\"prefill_s\": 1}"]}'
 scenario "a test that ran another kernel" ends_as INVALID "attn_impl is 'other'" \
     '{"attn_impl": "k", "run": ["echo", "[PERF_TIMING] {\"prefill_s\": 1, \"attn_impl\": \"other\"}"]}'
-scenario "a test whose build fails" ends_as SKIPPED 'BUILD_FAILED' '{"build": [["sh", "-c", "echo no such header; exit 1"]], "run": ["true"]}'
-scenario "a test whose gate fails" ends_as SKIPPED 'GATE_FAILED' '{"gates": [{"kind": "command", "run": ["false"]}], "run": ["true"]}'
+scenario "a test whose build fails" ends_as SKIPPED 'BUILD_FAILED.*exit code 1: no such header' '{"build": [["sh", "-c", "echo no such header; exit 1"]], "run": ["true"]}'
+scenario "a test whose gate fails" ends_as SKIPPED 'GATE_FAILED.*exit code 3: row 7 is wrong' '{"gates": [{"kind": "command", "run": ["sh", "-c", "echo checking; echo row 7 is wrong >&2; exit 3"]}], "run": ["true"]}'
 scenario "timings by JSON path" timings_by_json
 scenario "timings by regular expression" timings_by_regex
 

@@ -80,7 +80,9 @@ TEST(exit_0_with_invalid_output_is_invalid)
     snprintf(t.item[0].name, sizeof t.item[0].name, "decode_s");
     expect(&zero, &t, STATUS_INVALID, "no prefill_s");
     t = (struct timings){.prompt_tokens = -1};
-    expect(&zero, &t, STATUS_INVALID, "no timings");
+    expect(&zero, &t, STATUS_INVALID, "no line has [PERF_TIMING]: nothing was printed");
+    snprintf(t.last, sizeof t.last, "done");
+    expect(&zero, &t, STATUS_INVALID, "no line has [PERF_TIMING]; the last line is: done");
     snprintf(t.problem, sizeof t.problem, "broken line");
     expect(&zero, &t, STATUS_INVALID, "broken line");
 }
