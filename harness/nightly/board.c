@@ -6,6 +6,7 @@
 #include "common/base/sha256.h"
 #include "harness/nightly/digest.h"
 #include "harness/nightly/open_cells.h"
+#include "reports/words/range.h"
 #include "reports/words/reason.h"
 #include "results/judge/nights/changes.h"
 #include "results/query/history_load.h"
@@ -16,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MARK = 12, COMMIT_LEN = 7, RUNS_LOOKED_AT = 4 * BOARD_NIGHTS_MAX };
+enum { MARK = 12, COMMIT_LEN = 7, OPENING_MAX = 1024, RUNS_LOOKED_AT = 4 * BOARD_NIGHTS_MAX };
 
 /* The nights of all cells, oldest first: the places of a sparkline. */
 struct axis {
@@ -159,6 +160,17 @@ static json_t *cell_of(json_t *cells, const char *variant, int context)
     return cell;
 }
 
+/* "since 2026-11-27, with a1b2c3d (unroll the loop)" */
+static void add_opening(json_t *cell, const struct comparison *c, const struct delta *d)
+{
+    AUTO(buf_release) struct buf text = {.max = OPENING_MAX};
+    const struct opening *o = openings_of(&c->openings, d->variant, d->context);
+    if (o)
+        opening_phrase(o, REPORT_EN, &text);
+    if (text.len)
+        json_object_set_new(cell, "opened", json_string(buf_str(&text)));
+}
+
 static void add_verdicts(json_t *cells, const struct comparison *c)
 {
     for (size_t i = 0; i < c->count; i++) {
@@ -170,6 +182,7 @@ static void add_verdicts(json_t *cells, const struct comparison *c)
         digest_note(c, d, note);
         json_object_set_new(cell, "verdict", json_string(verdict_name(d->verdict)));
         json_object_set_new(cell, "note", json_string(note));
+        add_opening(cell, c, d);
         if (isfinite(d->estimate.ratio))
             json_object_set_new(cell, "ratio", json_real(delta_size(d)));
         AUTO(buf_release) struct buf settles = {.max = SETTLES_MAX};

@@ -122,9 +122,22 @@ static void put_cell_link(size_t board, size_t at, const json_t *cell, struct bu
     buf_puts(out, has_card(at) ? "</a>" : "");
 }
 
+/* The day alone, where the newest night tells nothing of how the finding began. */
+static void put_since(const json_t *cell, struct buf *out)
+{
+    const char *since = json_text(cell, "since"), *opened = json_text(cell, "opened");
+    if (!*since && !*opened)
+        return;
+    buf_puts(out, *opened ? ", " : ", since ");
+    if (*opened)
+        put_text(out, opened);
+    else
+        put_day(out, since);
+}
+
 static void write_finding(const json_t *board, size_t b, const json_t *cell, size_t at, struct buf *out)
 {
-    const char *verdict = verdict_of(cell), *since = json_text(cell, "since");
+    const char *verdict = verdict_of(cell);
     bool decided = finding_rank(cell) < FINDING_OPEN;
     const char *class = decided ? "bad" : "warn";
     buf_printf(out, "<li class=\"%s\"><span class=\"news %s\">", class, class);
@@ -136,11 +149,8 @@ static void write_finding(const json_t *board, size_t b, const json_t *cell, siz
     put_cell_link(b, at, cell, out);
     buf_puts(out, "</b> <span class=\"place\">");
     put_place(board, out);
-    if (*since) {
-        buf_puts(out, ", since ");
-        put_day(out, since);
-    }
     put_text(out, json_text(cell, "note"));
+    put_since(cell, out);
     buf_puts(out, "</span></li>\n");
 }
 

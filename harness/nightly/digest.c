@@ -2,6 +2,7 @@
 
 #include "common/base/alloc.h"
 #include "common/base/text.h"
+#include "reports/words/range.h"
 #include "reports/words/reason.h"
 #include "results/judge/confirm.h"
 
@@ -10,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LINE_MAX_BYTES = 200 };
+enum { LINE_MAX_BYTES = 240 };
 
 struct lines {
     json_t *array;
@@ -134,6 +135,19 @@ void digest_verdicts(const struct comparison *c, char out[DIGEST_VERDICTS_MAX])
     append(out, n, ", %d unchanged, %d inconclusive", v[VERDICT_UNCHANGED], v[VERDICT_NOISY]);
 }
 
+/* ", since 2026-11-27, with a1b2c3d (unroll the loop)" */
+static void append_since(const struct comparison *c, const struct delta *d, struct buf *line)
+{
+    const struct opening *o = openings_of(&c->openings, d->variant, d->context);
+    if (!o && !d->stand.since)
+        return;
+    buf_puts(line, ", ");
+    if (o)
+        opening_phrase(o, REPORT_EN, line);
+    else
+        buf_printf(line, "since %s", num_date(d->stand.since).s);
+}
+
 static void append_cell(struct lines *l, const struct comparison *c, const struct delta *d)
 {
     AUTO(buf_release) struct buf line = {.max = LINE_MAX_BYTES + 2 * RUN_NAME_MAX};
@@ -143,6 +157,8 @@ static void append_cell(struct lines *l, const struct comparison *c, const struc
         buf_printf(&line, "still %s", status_name(d->now.status));
     else
         buf_puts(&line, d->verdict == VERDICT_NOISY ? "inconclusive" : verdict_name(d->verdict));
+    if (d->verdict == VERDICT_BROKEN)
+        buf_printf(&line, " (%s)", status_name(d->now.status));
     if (isfinite(d->estimate.ratio))
         buf_printf(&line, " %+.1f %%", (delta_size(d) - 1) * 100);
     digest_note(c, d, note);
@@ -151,8 +167,7 @@ static void append_cell(struct lines *l, const struct comparison *c, const struc
         buf_puts(&line, "; ");
         verdict_settles(d, REPORT_EN, &line);
     }
-    if (d->stand.since)
-        buf_printf(&line, ", since %s", num_date(d->stand.since).s);
+    append_since(c, d, &line);
     append_line(l, buf_str(&line));
 }
 
@@ -247,14 +262,6 @@ static void list_cards(struct lines *l, const struct comparison *c)
     }
 }
 
-static bool is_news(const struct comparison *c)
-{
-    bool any = c->shift.found || c->cards.count > 0 || c->node_cells > 0;
-    for (int v = 0; v < VERDICT_COUNT; v++)
-        any = any || (v != VERDICT_UNCHANGED && v != VERDICT_NOISY && c->verdicts[v] > 0);
-    return any;
-}
-
 static void list_commits(struct lines *l, const char *commits)
 {
     char line[LINE_MAX_BYTES + 16];
@@ -271,7 +278,7 @@ json_t *digest_lines(const struct run_data *run, const struct comparison *c, con
         list_shift(&l, c);
     if (c)
         list_cards(&l, c);
-    if (c && *commits && is_news(c))
+    if (c && *commits && (c->shift.found || c->cards.count > 0))
         list_commits(&l, commits);
     if (c)
         list_cells(&l, c);

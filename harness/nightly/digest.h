@@ -17,7 +17,7 @@ void digest_verdicts(const struct comparison *c, char out[DIGEST_VERDICTS_MAX]);
 void digest_note(const struct comparison *c, const struct delta *d, char out[DIGEST_NOTE_MAX]);
 
 /* Variants that could not be timed, then the cells that changed or, if c is NULL (no comparison), the failed
- * tests. commits: the range of commits since the
- * last night or the base, as it is printed, "" if unknown; it stands before the cells if there are any. An
- * array of strings, the last of which counts the lines that did not fit. The caller json_decref()s it. */
+ * tests. Each cell has the commits with which it changed. commits: the range of commits since the last night
+ * or the base, as it is printed, "" if unknown; it is told of what cells have in common. An array of strings,
+ * the last of which counts the lines that did not fit. The caller json_decref()s it. */
 json_t *digest_lines(const struct run_data *run, const struct comparison *c, const char *commits);

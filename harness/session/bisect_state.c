@@ -2,6 +2,7 @@
 
 #include "common/base/alloc.h"
 #include "common/base/json.h"
+#include "harness/session/bisect_request.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -97,6 +98,22 @@ static json_t *encode_request(const struct bisect_request *r)
                      "later", r->later, "night_good", r->night_good, "night_bad", r->night_bad);
 }
 
+/* The cells that the answer explains; without any that were asked for, the one that was followed. */
+static json_t *encode_explained(const struct bisect_state *b)
+{
+    bool explained[BISECT_CELLS_MAX];
+    json_t *list = json_array();
+    bisect_explained(b, explained);
+    for (size_t i = 0; i < b->request.n_wanted; i++)
+        if (explained[i])
+            json_array_append_new(list, json_pack("{s:s, s:i}", "variant", b->request.wanted[i].variant,
+                                                  "context", b->request.wanted[i].context));
+    if (b->request.n_wanted == 0 && b->n_cells > 0 && bisect_state_answered(b))
+        json_array_append_new(
+            list, json_pack("{s:s, s:i}", "variant", b->cells[0].variant, "context", b->cells[0].context));
+    return list;
+}
+
 static json_t *encode_answer(const struct bisect_state *b)
 {
     const struct bisect_step *a = &b->step;
@@ -110,9 +127,9 @@ static json_t *encode_answer(const struct bisect_state *b)
             if (suspects[i])
                 json_array_append_new(ids, json_string(b->commits[i].id));
     }
-    return json_pack("{s:s, s:s, s:s, s:o, s:I}", "outcome", bisect_outcome_name(a->outcome), "first",
-                     b->commits[a->first].id, "last", b->commits[a->last].id, "commits", ids, "unlisted",
-                     (json_int_t)b->unlisted);
+    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:I}", "outcome", bisect_outcome_name(a->outcome), "first",
+                     b->commits[a->first].id, "last", b->commits[a->last].id, "commits", ids, "cells",
+                     encode_explained(b), "unlisted", (json_int_t)b->unlisted);
 }
 
 static json_t *encode_step(const struct bisect_state *b)

@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of its time-out, up to which the CPU time of a test is that of starting a program, not of computing. */
+#define IDLE_SHARE 0.01
+
 static const struct cell *counterpart(const struct report_model *m, const struct cell *c,
                                       const struct variant_delta *d)
 {
@@ -318,4 +321,23 @@ bool insight_unstable(enum status s)
         break;
     }
     return false;
+}
+
+const struct run_gate *insight_failed_gate(const struct report_model *m, size_t variant)
+{
+    for (size_t i = 0; i < m->details.n_gates; i++)
+        if (m->details.gates[i].variant == variant && !m->details.gates[i].passed)
+            return &m->details.gates[i];
+    return NULL;
+}
+
+double insight_idle_cpu_s(const struct run_data *run, const struct cell *c)
+{
+    for (size_t i = c->first; i < c->first + c->count; i++) {
+        const struct run_test *t = &run->tests[i];
+        double cpu_s = t->used.cpu_user_s + t->used.cpu_system_s;
+        if (t->status == STATUS_TIMEOUT && t->timeout_s > 0 && cpu_s < IDLE_SHARE * t->timeout_s)
+            return cpu_s;
+    }
+    return NAN;
 }

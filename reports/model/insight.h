@@ -42,6 +42,11 @@ struct cell_group {
 size_t insight_not_ok(const struct run_data *run, struct cell_group **groups);
 void insight_groups_release(struct cell_group *groups, size_t count);
 
+/* The gate that the variant failed before its tests; NULL: none. */
+const struct run_gate *insight_failed_gate(const struct report_model *m, size_t variant);
+/* CPU time of a test that ran into its time-out with next to none; NaN: it used some, or it is unknown. */
+double insight_idle_cpu_s(const struct run_data *run, const struct cell *c);
+
 /* Spread of the counted repetitions of a cell. */
 struct cell_spread {
     int n; /* repetitions; below 2 there is no spread */

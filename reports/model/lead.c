@@ -76,9 +76,11 @@ enum lead lead_of(const struct report_model *m, const struct delta *d)
     if (!m->against->has_base || m->comparison->mixed_base)
         return LEAD_NIGHTS;
     if (d->confirmation == CONFIRM_STANDS)
-        return lead_code(m, d->variant).state == CODE_SAME ? LEAD_NEITHER : LEAD_CODE_CONFIRMED;
+        return lead_code(m, d->variant).state == CODE_SAME ? LEAD_SAME_CONFIRMED : LEAD_CODE_CONFIRMED;
     if (confirm_exceeds_base(d)) /* lost since nights about which the base's code and facts say nothing */
         return LEAD_NIGHTS;
+    if (d->confirmation == CONFIRM_UNDECIDED && !d->doubts.other_build)
+        return LEAD_UNDECIDED;
     return d->doubts.other_plan ? LEAD_PLAN : by_records(m, d);
 }
 

@@ -29,7 +29,9 @@ struct code_change {
 /* Lower ones are listed first. */
 enum lead {
     LEAD_CODE_CONFIRMED, /* slower than the base's build in one session */
+    LEAD_SAME_CONFIRMED, /* the same, though the code is the same */
     LEAD_NODE_CONFIRMED, /* the base's build is as slow in one session */
+    LEAD_UNDECIDED,      /* both were measured in one session, which did not tell */
     LEAD_PLAN,           /* the plan builds or runs it otherwise than the base's */
     LEAD_CODE,           /* the code differs and no other recorded fact */
     LEAD_NODE,           /* the code is the same and recorded facts differ */

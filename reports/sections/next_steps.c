@@ -97,10 +97,18 @@ static enum msg step_for(enum status s, bool logs)
 static void failure(const struct report_model *m, const struct cell_group *g, struct md *w)
 {
     const struct cell *c = g->cells[0];
+    const char *variant = m->now.variants[c->variant].name;
+    const struct run_gate *gate = insight_failed_gate(m, c->variant);
+    double idle_s = insight_idle_cpu_s(&m->now, c);
     AUTO(buf_release) struct buf where = {.max = PHRASE_MAX};
     phrase_at_cells(&where, w->lang, g->cells, g->count);
-    md_item(w, step_for(c->status, strcmp(m->now.info.origin, "import") != 0),
-            m->now.variants[c->variant].name, buf_str(&where), status_name(c->status));
+    if (gate)
+        md_item(w, MSG_STEP_GATE, variant, gate->name, gate->reason);
+    else if (isfinite(idle_s))
+        md_item(w, MSG_STEP_IDLE, variant, buf_str(&where), num_seconds(idle_s).s);
+    else
+        md_item(w, step_for(c->status, strcmp(m->now.info.origin, "import") != 0), variant, buf_str(&where),
+                status_name(c->status));
 }
 
 static void failures(const struct report_model *m, struct md *w)

@@ -5,7 +5,10 @@
 #include "reports/sections/next_steps.h"
 #include "reports/sections/phrase.h"
 #include "reports/tables/shift.h"
+#include "reports/words/range.h"
 #include "results/judge/confirm.h"
+
+#include <string.h>
 
 enum { FACTS_NAMED_MAX = 4 };
 
@@ -32,7 +35,9 @@ static enum msg step_for(enum lead lead)
 {
     static const enum msg steps[LEAD_COUNT] = {
         [LEAD_CODE_CONFIRMED] = MSG_STEP_CODE_CONFIRMED,
+        [LEAD_SAME_CONFIRMED] = MSG_STEP_SAME_CONFIRMED,
         [LEAD_NODE_CONFIRMED] = MSG_STEP_NODE_CONFIRMED,
+        [LEAD_UNDECIDED] = MSG_STEP_UNDECIDED,
         [LEAD_PLAN] = MSG_STEP_PLAN,
         [LEAD_CODE] = MSG_STEP_CODE,
         [LEAD_NODE] = MSG_STEP_SAME_NODE,
@@ -122,17 +127,49 @@ static void suspects(const struct report_model *m, struct md *w)
                 phrase_count(w->lang, n, MSG_CELLS_ONE, MSG_CELLS_MANY).s);
 }
 
+static const struct opening *found_for(const struct comparison *c, const struct delta *d)
+{
+    const struct opening *o = d->metric == c->primary && lead_is_wanted(d)
+                                  ? openings_of(&c->openings, d->variant, d->context)
+                                  : NULL;
+    return o && *o->found ? o : NULL;
+}
+
+/* One line for each commit that a search found, for all cells that it made slower. */
+static void found_commits(const struct comparison *c, struct md *w)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        const struct opening *o = found_for(c, &c->deltas[i]), *other;
+        struct opening_words words;
+        int cells = 0;
+        bool told = false;
+        for (size_t k = 0; o && k < c->count; k++) {
+            other = found_for(c, &c->deltas[k]);
+            bool same = other && strcmp(other->found, o->found) == 0;
+            told |= same && k < i;
+            cells += same;
+        }
+        if (!o || told)
+            continue;
+        opening_words(o, w->lang, &words);
+        md_item(w, strcmp(o->found, o->found_last) == 0 ? MSG_STEP_COMMIT : MSG_STEP_COMMITS,
+                phrase_count(w->lang, cells, MSG_CELLS_ONE, MSG_CELLS_MANY).s, words.commit.s, words.subject,
+                words.range);
+    }
+}
+
 void next_steps_causes(const struct report_model *m, struct md *w)
 {
     const struct comparison *c = m->comparison;
     common_loss(m, w);
     card_losses(c, w);
+    found_commits(c, w);
     for (enum lead lead = 0; lead < LEAD_COUNT; lead++) {
         enum code_evidence by = BY_NOTHING;
         int cells = 0;
         for (size_t i = 0; i < c->count; i++) {
             const struct delta *d = &c->deltas[i];
-            if (d->metric != c->primary || !lead_is_wanted(d) || lead_of(m, d) != lead)
+            if (d->metric != c->primary || !lead_is_wanted(d) || lead_of(m, d) != lead || found_for(c, d))
                 continue;
             cells++;
             if (lead_code(m, d->variant).by > by) /* the weakest evidence of them all */

@@ -182,33 +182,56 @@ static bool expects(const struct delta *d)
     return d->estimate.method == METHOD_NIGHTS || fabs(verdict_reference(d) / d->base.median - 1) > 0.0005;
 }
 
-static void finding(const struct delta *d, struct md *w)
+static void change(const struct delta *d, const char *evidence, struct md *w)
 {
     AUTO(buf_release) struct buf change = {.max = PHRASE_MAX};
-    AUTO(buf_release) struct buf evidence = {.max = PHRASE_MAX};
     phrase_ratio(&change, w->lang, d->metric, delta_size(d));
-    verdict_evidence(d, w->lang, &evidence);
-    struct num context = phrase_at(w->lang, d->context);
-    if (d->estimate.method == METHOD_NONE)
-        md_item(w, MSG_FINDING_STATUS, d->variant, context.s, verdict_word(d->verdict, w->lang),
-                buf_str(&evidence));
-    else if (delta_by_ranks(d))
-        md_item(w, MSG_FINDING_ZERO, d->variant, context.s, verdict_word(d->verdict, w->lang),
-                metric_with_unit(d->metric, verdict_reference(d)).s,
-                metric_with_unit(d->metric, d->now.median).s, buf_str(&evidence));
-    else
-        md_item(w,
-                delta_is_remeasured(d) ? MSG_FINDING_CONFIRMED
-                : expects(d)           ? MSG_FINDING_EXPECTED
-                                       : MSG_FINDING_CHANGE,
-                d->variant, context.s, verdict_word(d->verdict, w->lang), buf_str(&change),
-                metric_with_unit(d->metric, verdict_reference(d)).s,
-                metric_with_unit(d->metric, d->now.median).s, buf_str(&evidence),
-                num_change(d->estimate.ratio - 1).s);
+    md_say(w,
+           delta_is_remeasured(d) ? MSG_FINDING_CONFIRMED
+           : expects(d)           ? MSG_FINDING_EXPECTED
+                                  : MSG_FINDING_CHANGE,
+           d->variant, phrase_at(w->lang, d->context).s, verdict_word(d->verdict, w->lang), buf_str(&change),
+           metric_with_unit(d->metric, verdict_reference(d)).s, metric_with_unit(d->metric, d->now.median).s,
+           evidence, num_change(d->estimate.ratio - 1).s);
 }
 
-static void suspect(const struct delta *d, struct md *w)
+/* Left out where it would only say that the finding is of this run. */
+static void opened(const struct report_model *m, const struct delta *d, struct md *w)
 {
+    const struct opening *o = openings_of(&m->comparison->openings, d->variant, d->context);
+    struct opening_words words;
+    if (!o)
+        return;
+    opening_words(o, w->lang, &words);
+    if (words.message == MSG_OPENED && strcmp(words.date.s, m->now.info.date) == 0)
+        return;
+    md_say(w, d->verdict == VERDICT_IMPROVED ? MSG_FINDING_BETTER : MSG_FINDING_OPEN);
+    md_say(w, words.message, words.date.s, words.commit.s, words.subject, words.range);
+    md_say(w, MSG_SENTENCE_END);
+}
+
+static void finding(const struct report_model *m, const struct delta *d, struct md *w)
+{
+    AUTO(buf_release) struct buf evidence = {.max = PHRASE_MAX};
+    verdict_evidence(d, w->lang, &evidence);
+    struct num context = phrase_at(w->lang, d->context);
+    md_bullet(w);
+    if (d->estimate.method == METHOD_NONE)
+        md_say(w, MSG_FINDING_STATUS, d->variant, context.s, verdict_word(d->verdict, w->lang),
+               buf_str(&evidence));
+    else if (delta_by_ranks(d))
+        md_say(w, MSG_FINDING_ZERO, d->variant, context.s, verdict_word(d->verdict, w->lang),
+               metric_with_unit(d->metric, verdict_reference(d)).s,
+               metric_with_unit(d->metric, d->now.median).s, buf_str(&evidence));
+    else
+        change(d, buf_str(&evidence), w);
+    opened(m, d, w);
+    md_line(w);
+}
+
+static void suspect(const struct report_model *m, const struct delta *d, struct md *w)
+{
+    (void)m;
     AUTO(buf_release) struct buf change = {.max = PHRASE_MAX};
     AUTO(buf_release) struct buf settles = {.max = PHRASE_MAX};
     phrase_ratio(&change, w->lang, d->metric, d->estimate.ratio);
@@ -218,13 +241,15 @@ static void suspect(const struct delta *d, struct md *w)
             buf_str(&settles));
 }
 
-static void gone(const struct delta *d, struct md *w)
+static void gone(const struct report_model *m, const struct delta *d, struct md *w)
 {
+    (void)m;
     md_item(w, MSG_SUMMARY_GONE, d->variant, phrase_at(w->lang, d->context).s, num_date(d->stand.gone).s);
 }
 
-static void accepted(const struct delta *d, struct md *w)
+static void accepted(const struct report_model *m, const struct delta *d, struct md *w)
 {
+    (void)m;
     md_item(w, MSG_SUMMARY_ACCEPTED, d->variant, phrase_at(w->lang, d->context).s, d->accepted->who,
             num_date(d->accepted->accepted_at).s, d->accepted->reason);
 }
@@ -282,14 +307,15 @@ static bool is_accepted(const struct delta *d)
 
 /* The worst cells of a kind. */
 static void list(const struct report_model *m, bool (*wanted)(const struct delta *),
-                 void (*write)(const struct delta *, struct md *), const char *indent, struct md *w)
+                 void (*write)(const struct report_model *, const struct delta *, struct md *),
+                 const char *indent, struct md *w)
 {
     size_t n = 0;
     for (size_t i = 0; i < m->n_findings; i++) {
         if (!wanted(m->findings[i]) || n++ >= SUMMARY_FINDINGS_MAX)
             continue;
         buf_puts(w->out, indent);
-        write(m->findings[i], w);
+        write(m, m->findings[i], w);
     }
     if (n > SUMMARY_FINDINGS_MAX) {
         buf_puts(w->out, indent);
@@ -326,8 +352,11 @@ static void broken_group(const struct report_model *m, const struct cell_group *
 {
     const struct cell *c = g->cells[0];
     AUTO(buf_release) struct buf where = {.max = PHRASE_MAX};
+    const struct run_gate *gate = insight_failed_gate(m, c->variant);
     phrase_at_cells(&where, w->lang, g->cells, g->count);
     md_bullet(w);
+    if (gate)
+        md_say(w, MSG_SUMMARY_GATE, m->now.variants[c->variant].name, gate->name, gate->reason);
     md_say(w, MSG_SUMMARY_NOT_OK, m->now.variants[c->variant].name, buf_str(&where), cell_status(c).s);
     if (c->reason && *c->reason)
         md_say(w, MSG_BECAUSE, c->reason);

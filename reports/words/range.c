@@ -1,6 +1,6 @@
 #include "reports/words/range.h"
 
-#include "reports/words/number.h"
+#include "common/base/alloc.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -54,6 +54,45 @@ void range_phrase(const struct commit_range *r, enum report_lang lang, struct bu
         message_plain(out, lang, MSG_RANGE_DIRTY);
     if (r->from.dirty)
         message_plain(out, lang, MSG_RANGE_WAS_DIRTY);
+}
+
+/* A single commit is the answer by itself, unless there were local changes beside it. */
+static bool began_with_one(const struct commit_range *r)
+{
+    return r->kind == RANGE_ON && r->exact && r->count == 1 && !r->from.dirty && !r->to.dirty;
+}
+
+static enum msg opening_message(const struct opening *o)
+{
+    bool one = strcmp(o->found, o->found_last) == 0;
+    if (*o->found)
+        return !one ? MSG_OPENED_FOUND_RANGE : *o->subject ? MSG_OPENED_FOUND : MSG_OPENED_FOUND_BARE;
+    if (o->commits.kind == RANGE_NONE)
+        return MSG_OPENED;
+    if (o->commits.kind == RANGE_SAME && !o->commits.to.dirty)
+        return MSG_OPENED_SAME;
+    return began_with_one(&o->commits) && *o->subject ? MSG_OPENED_BY_ONE : MSG_OPENED_BY;
+}
+
+void opening_words(const struct opening *o, enum report_lang lang, struct opening_words *out)
+{
+    AUTO(buf_release) struct buf range = {.max = RANGE_PHRASE_MAX};
+    *out = (struct opening_words){.message = opening_message(o),
+                                  .date = num_date(o->since),
+                                  .commit = commit_short(*o->found ? o->found : o->commits.to.commit, false),
+                                  .subject = o->subject};
+    if (*o->found)
+        buf_printf(&range, "%s..%s", commit_short(o->found, false).s, commit_short(o->found_last, false).s);
+    else
+        range_phrase(&o->commits, lang, &range);
+    snprintf(out->range, sizeof out->range, "%s", buf_str(&range));
+}
+
+void opening_phrase(const struct opening *o, enum report_lang lang, struct buf *out)
+{
+    struct opening_words words;
+    opening_words(o, lang, &words);
+    message_plain(out, lang, words.message, words.date.s, words.commit.s, words.subject, words.range);
 }
 
 void dirty_phrase(const struct run_revision *r, char *out, size_t size)

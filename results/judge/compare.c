@@ -415,6 +415,7 @@ void comparison_release(struct comparison *c)
     free(c->deltas);
     free(c->facts);
     causes_release(&c->causes);
+    openings_release(&c->openings);
     if (c->nights)
         nights_model_release(c->nights);
     free(c->nights);

@@ -11,6 +11,7 @@
 #include "results/judge/cause.h"
 #include "results/judge/facts.h"
 #include "results/judge/nights/history.h"
+#include "results/judge/openings.h"
 #include "results/judge/verdict.h"
 
 struct nights;
@@ -32,6 +33,7 @@ struct comparison {
     struct history seen;         /* by the primary metric, from the GPUs of this run, and */
     struct nights *nights;       /* the model of it that the cells were judged by */
     struct causes causes;        /* of the changed cells; empty until they are looked for (causes_find.h) */
+    struct openings openings;    /* of the same; empty until they are looked for (openings_load.h) */
     bool mixed_base;             /* the base's runs are of different sources: no build is the base's */
     bool sourceless;             /* neither run has sources: both sides of turns would be the same program */
     bool half_sourced;           /* only one run has sources: there are no two sides to measure alternately */

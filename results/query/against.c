@@ -8,6 +8,7 @@
 #include "results/query/failing.h"
 #include "results/query/history_load.h"
 #include "results/query/noise_store.h"
+#include "results/query/openings_load.h"
 #include "results/query/report_queries.h"
 #include "results/store/baseline.h"
 #include "results/store/run_load.h"
@@ -223,7 +224,7 @@ int against_explain(const struct against *a, const struct run_data *now, struct 
                                        .base = a->has_base ? &a->base : NULL,
                                        .base_runs = a->base_runs,
                                        .n_base_runs = a->n_base_runs};
-    return causes_load(&from, now, c, err);
+    return causes_load(&from, now, c, err) != 0 ? -1 : openings_load(a->store, now, c, err);
 }
 
 static int compare(const struct against *a, const struct run_data *now, struct comparison *out,

@@ -57,7 +57,8 @@ int against_commits(struct store *s, const struct against *a, const struct run_d
 /* The commits since the last night, if that was not the base itself. */
 int against_commits_of_night(struct store *s, const struct against *a, const struct run_data *now,
                              struct commit_range *out, struct err *err);
-/* Finds the causes anew, after suspects were measured alternating with the base. */
+/* Finds the causes and the openings anew, after suspects were measured alternating with the base, or a search
+ * has ended. */
 int against_explain(const struct against *a, const struct run_data *now, struct comparison *c,
                     struct err *err);
 void against_release(struct against *a);

@@ -126,10 +126,10 @@ slower() {
     is "notifies of a regression" "$(last_news)" regression
     like "measures the suspects again" "$ERR" 'confirming 2 suspects'
     is "measures them in four turns" "$(sql "SELECT count(*) FROM run WHERE tag = 'confirm'")" 4
-    is "gives notifiers a short line for each cell" "$(cat "$told.lines")" "$(printf 'a %d: regressed +80.0 %%, confirmed: code\n' 16 32)"
+    is "gives notifiers a short line for each cell" "$(cat "$told.lines")" "$(printf "a %d: regressed +80.0 %%, confirmed: code, since $(date -u +%F)\n" 16 32)"
     like "gives notifiers the report with what confirming found" "$(cat "$told.report")" 'regressed.*confirmed by measuring both'
     index=$dir/nights/index.html
-    like "opens a finding for each cell in the index" "$(grep -o 'class="news bad">regressed.*' "$index")" 'regressed \+80\.0 %.*>a at 16<.*since .*, confirmed: code'
+    like "opens a finding for each cell in the index" "$(grep -o 'class="news bad">regressed.*' "$index")" 'regressed \+80\.0 %.*>a at 16<.*, confirmed: code, since ....-..-..'
     is "has a graph for each cell, with all nights" "$(grep -o 'aria-label="a at [0-9]*: [0-9]* nights' "$index" | cut -d '"' -f 2)" \
         "$(printf 'a at %d: 2 nights\n' 16 32)"
     write_plan 0.5 0.1
@@ -158,7 +158,7 @@ over_commits() {
     echo 0.9 >"$dir/src/seconds"
     third=$(commit_sources "take *more* time")
     exits "exits 4" 4 "${night[@]}"
-    is "names the commits since the night before to notifiers" "$(grep '^commits' "$told.lines")" "commits: $second..$third, 1 commit"
+    is "names the commit of that night to notifiers" "$(sed 's/.*, with/with/' "$told.lines" | sort -u)" "with $third (take *more* time)"
     like "names the commits since the baseline in the report" "$(cat "$told.report")" "Commits since the base: $first..$third, 2 commits"
     like "names those since the night before in the report" "$(cat "$told.report")" "Commits since the night before: $second..$third, 1 commit"
     like "lists their subjects in the report" "$(cat "$told.report")" "\`$third\` \`take \*more\* time\`"

@@ -27,13 +27,14 @@ TEST(lines_are_ordered_from_worst_to_best)
     struct delta deltas[] = {cell("a", 1, VERDICT_IMPROVED, 0.5), cell("a", 2, VERDICT_UNCHANGED, 1),
                              cell("b", 1, VERDICT_BROKEN, NAN), cell("b", 2, VERDICT_REGRESSED, 1.123)};
     deltas[1].metric = METRIC_PREFILL_S;
+    deltas[2].now.status = STATUS_OOM;
     deltas[3].confirmation = CONFIRM_STANDS;
     const struct comparison c = {.deltas = deltas, .count = 4, .primary = METRIC_PREFILL_S};
     json_t *lines = digest_lines(&run, &c, "");
     assert_int_equal(json_array_size(lines), 4);
     assert_line(lines, 0, "v4: GATE_FAILED: \\x1b[2J");
     assert_line(lines, 1, "b 2: regressed +12.3 %, confirmed");
-    assert_line(lines, 2, "b 1: broken");
+    assert_line(lines, 2, "b 1: broken (OOM)");
     assert_line(lines, 3, "a 1: improved -50.0 %");
     json_decref(lines);
 }
@@ -70,6 +71,37 @@ TEST(suspects_and_what_still_fails_have_lines_of_their_own)
                 "alternately "
                 "(--confirm) settles it");
     assert_line(lines, 3, "d 1: gone, suspected on 2025-10-29");
+    assert_int_equal(json_array_size(lines), 4);
+    json_decref(lines);
+}
+
+/* Not what was committed tonight. */
+TEST(a_finding_has_the_commits_with_which_it_began)
+{
+    const int64_t night = 1761696000000; /* 2025-10-29 */
+    const struct run_data run = {0};
+    struct delta deltas[] = {cell("a", 1, VERDICT_REGRESSED, 1.08), cell("b", 1, VERDICT_REGRESSED, 1.08),
+                             cell("c", 1, VERDICT_REGRESSED, 1.08), cell("d", 1, VERDICT_REGRESSED, 1.08)};
+    struct opening openings[] = {
+        {.variant = "a", .context = 1, .since = night, .subject = "unroll"},
+        {.variant = "b", .context = 1, .since = night},
+        {.variant = "c", .context = 1, .since = night, .found = "9abcdef0", .found_last = "9abcdef0"},
+        {.variant = "d", .context = 1, .since = night, .found = "9abcdef0", .found_last = "8abcdef0"}};
+    openings[0].commits = (struct commit_range){
+        .kind = RANGE_ON, .count = 1, .exact = true, .from.commit = "1234567890", .to.commit = "abcdef0123"};
+    openings[1].commits = openings[0].commits;
+    openings[1].commits.count = 3;
+    const struct comparison c = {.deltas = deltas,
+                                 .count = 4,
+                                 .primary = METRIC_PREFILL_S,
+                                 .openings = {.items = openings, .count = 4}};
+    json_t *lines = digest_lines(&run, &c, "1..2, 1 commit");
+    assert_line(lines, 0, "a 1: regressed +8.0 %, since 2025-10-29, with abcdef0 (unroll)");
+    assert_line(lines, 1, "b 1: regressed +8.0 %, since 2025-10-29 (1234567..abcdef0, 3 commits)");
+    assert_line(lines, 2, "c 1: regressed +8.0 %, since 2025-10-29, because of 9abcdef, found by bisecting");
+    assert_line(
+        lines, 3,
+        "d 1: regressed +8.0 %, since 2025-10-29, because of one of 9abcdef..8abcdef, found by bisecting");
     assert_int_equal(json_array_size(lines), 4);
     json_decref(lines);
 }
@@ -134,19 +166,18 @@ TEST(lines_beyond_the_maximum_are_counted)
     json_decref(lines);
 }
 
-TEST(commits_stand_before_the_cells_that_changed)
+/* A cell has its own. */
+TEST(commits_of_the_night_stand_below_what_all_cells_have_in_common)
 {
     const struct run_data run = {0};
     struct delta deltas[] = {cell("b", 2, VERDICT_REGRESSED, 1.5)};
     struct comparison c = {.deltas = deltas, .count = 1, .primary = METRIC_PREFILL_S};
-    c.verdicts[VERDICT_REGRESSED] = 1;
     json_t *lines = digest_lines(&run, &c, "a1b2c3d..e4f5a6b, 3 commits");
-    assert_line(lines, 0, "commits: a1b2c3d..e4f5a6b, 3 commits");
-    assert_line(lines, 1, "b 2: regressed +50.0 %");
+    assert_line(lines, 0, "b 2: regressed +50.0 %");
     json_decref(lines);
-    c.verdicts[VERDICT_REGRESSED] = 0;
-    deltas[0].verdict = VERDICT_UNCHANGED;
+    c.shift = (struct common_shift){.found = true, .worse = true, .ratio = 1.08};
     lines = digest_lines(&run, &c, "a1b2c3d..e4f5a6b, 3 commits");
-    assert_int_equal(json_array_size(lines), 0);
+    assert_line(lines, 0, "all cells: +8.0 % together, one finding");
+    assert_line(lines, 1, "commits: a1b2c3d..e4f5a6b, 3 commits");
     json_decref(lines);
 }

@@ -124,12 +124,20 @@ static void note_board(struct nightly *n, struct finish *f)
         cmd_fail(&err);
 }
 
-/* Called after the night's report has been written, so that it exists whatever happens here. */
-static void search_commits(struct nightly *n, struct finish *f, const struct session_options *opt)
+/* Called after the night's report has been written, so that it exists whatever happens here. Returns whether
+ * anything was searched for, which the report is then to tell. */
+static bool search_commits(struct nightly *n, struct finish *f, const struct session_options *opt)
 {
     const struct nightly_bisect b = {.plan = &n->plan, .opt = opt, .open_before = n->state.open};
+    struct err err = {0};
     n->found.commits = json_array();
     n->found.unsearched = nightly_bisect(&b, f, n->found.commits);
+    if (!f->compared || json_array_size(n->found.commits) == 0)
+        return false;
+    if (against_explain(&f->against, &f->run, &f->comparison, &err) == 0)
+        return true;
+    cmd_fail(&err);
+    return false;
 }
 
 static int compare_and_report(struct nightly *n, const struct session_options *options, struct err *err)
@@ -158,10 +166,13 @@ static int compare_and_report(struct nightly *n, const struct session_options *o
     count_run(&f, &n->plan, opt);
     if (f.compared)
         night_findings_compare(&n->found, &n->state, &f.comparison, n->date);
-    note_board(n, &f);
     int rc = finish_report(n->env, &n->session.rec, &fin, &f, &n->found.result, err);
-    if (rc >= 0)
-        search_commits(n, &f, opt);
+    if (rc >= 0 && search_commits(n, &f, opt)) {
+        json_decref(n->found.result.summary);
+        n->found.result.summary = NULL;
+        rc = finish_report(n->env, &n->session.rec, &fin, &f, &n->found.result, err);
+    }
+    note_board(n, &f);
     return rc;
 }
 
