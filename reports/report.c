@@ -16,6 +16,8 @@ struct document {
     const struct report_request *req;
     struct report_model model;
     struct figure_set figures;
+    enum report_lang langs[REPORT_LANG_COUNT];
+    size_t n_langs;
 };
 
 struct report_request report_defaults(void)
@@ -53,21 +55,16 @@ static void write_title(const struct document *d, struct md *w)
     md_para(w, MSG_BYLINE, now->date, now->run_id, run_status_name(now->status));
 }
 
-static enum report_lang body_lang(const struct report_request *req)
-{
-    return req->n_langs ? req->langs[0] : REPORT_EN;
-}
-
 static void write_summaries(const struct document *d, struct md *body)
 {
     section_summary(&d->model, body);
-    for (size_t i = 1; i < d->req->n_langs; i++) {
+    for (size_t i = 1; i < d->n_langs; i++) {
         struct md other = *body;
-        other.lang = d->req->langs[i];
+        other.lang = d->langs[i];
         md_language(&other);
         section_summary(&d->model, &other);
     }
-    if (d->req->n_langs > 1)
+    if (d->n_langs > 1)
         md_language(body);
 }
 
@@ -98,7 +95,7 @@ static int write_markdown(const struct document *d, struct buf *out, struct err 
                                    .figures_href =
                                        d->req->asset_href ? d->req->asset_href : d->req->asset_dir,
                                    .folder = d->req->beside};
-    struct md body = {.out = out, .lang = body_lang(d->req), .place = &place};
+    struct md body = {.out = out, .lang = d->langs[0], .place = &place};
     write_title(d, &body);
     write_summaries(d, &body);
     if (*d->figures.unavailable)
@@ -117,7 +114,7 @@ static int write_html(const struct document *d, struct buf *out, struct err *err
     buf_printf(&name, "%s %s", d->model.now.info.ticket, d->model.now.info.date);
     int rc = write_markdown(d, &markdown, err);
     if (rc == 0)
-        rc = html_render(&markdown, &d->figures, body_lang(d->req), buf_str(&name), out, err);
+        rc = html_render(&markdown, &d->figures, d->langs[0], buf_str(&name), out, err);
     return rc;
 }
 
@@ -144,7 +141,11 @@ static int prepare(struct document *d, const struct report_request *req, bool pi
     *d = (struct document){.req = req};
     if (report_model_load(&d->model, &subject, err))
         return -1;
-    return pictures ? plot_draw(&d->model, body_lang(req), &d->figures, err) : 0;
+    d->n_langs = req->n_langs;
+    memcpy(d->langs, req->langs, sizeof d->langs);
+    if (req->n_langs == 0)
+        d->n_langs = report_langs_of_plan(d->model.plan, d->langs);
+    return pictures ? plot_draw(&d->model, d->langs[0], &d->figures, err) : 0;
 }
 
 static void document_release(struct document *d)
@@ -202,6 +203,8 @@ static size_t find_word(const char *const *words, size_t count, const char *name
     return i;
 }
 
+static const char *const lang_words[REPORT_LANG_COUNT] = {"en", "es"};
+
 bool report_kind_from_name(const char *name, enum report_kind *out)
 {
     static const char *const words[REPORT_KIND_COUNT] = {"prefill", "regression", "kernel", "nightly"};
@@ -222,14 +225,28 @@ bool report_format_from_name(const char *name, enum report_format *out)
     return true;
 }
 
+size_t report_langs_of_plan(const json_t *plan, enum report_lang out[static REPORT_LANG_COUNT])
+{
+    size_t i, n = 0;
+    const json_t *word;
+    json_array_foreach(json_object_get(plan, "languages"), i, word)
+    {
+        const char *name = json_string_value(word);
+        size_t lang = find_word(lang_words, REPORT_LANG_COUNT, name ? name : "", name ? strlen(name) : 0);
+        if (lang < REPORT_LANG_COUNT && n < REPORT_LANG_COUNT)
+            out[n++] = (enum report_lang)lang;
+    }
+    out[0] = n ? out[0] : REPORT_EN;
+    return n ? n : 1;
+}
+
 bool report_langs_from_names(const char *names, struct report_request *req)
 {
-    static const char *const words[REPORT_LANG_COUNT] = {"en", "es"};
     bool seen[REPORT_LANG_COUNT] = {false};
     size_t n = 0;
     for (const char *p = names;; p++) {
         size_t len = strcspn(p, ",");
-        size_t i = find_word(words, REPORT_LANG_COUNT, p, len);
+        size_t i = find_word(lang_words, REPORT_LANG_COUNT, p, len);
         if (i == REPORT_LANG_COUNT || seen[i])
             return false;
         seen[i] = true;

@@ -14,6 +14,7 @@
 #include "reports/words/message.h"
 #include "results/query/against.h"
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -44,7 +45,7 @@ struct report_request {
     enum report_kind kind;
     enum report_format format;
     enum report_lang langs[REPORT_LANG_COUNT]; /* the summary is in each of them, the body in the first */
-    size_t n_langs;                            /* 0: English */
+    size_t n_langs;                            /* 0: as the run's plan says, else English */
     const char *asset_dir;                     /* folder for plots, created if missing; NULL: no plot files */
     const char *asset_href; /* path of that folder relative to the Markdown file; NULL: asset_dir */
     const char *beside; /* absolute folder of the document, to which its links are relative; NULL: relative to
@@ -70,5 +71,7 @@ bool report_folder(const char *output, char folder[FS_PATH_MAX]);
 /* Values of command-line options. False for an unknown one. */
 bool report_kind_from_name(const char *name, enum report_kind *out);
 bool report_format_from_name(const char *name, enum report_format *out);
+/* The "languages" of a plan, which may be NULL; English without any. Returns how many. */
+size_t report_langs_of_plan(const json_t *plan, enum report_lang out[static REPORT_LANG_COUNT]);
 /* "en", "es", "en,es"; each language at most once. */
 bool report_langs_from_names(const char *names, struct report_request *req);

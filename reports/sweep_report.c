@@ -1,5 +1,7 @@
 #include "reports/sweep_report.h"
 
+#include "results/query/report_queries.h"
+
 #include "common/base/alloc.h"
 #include "reports/render/html.h"
 #include "reports/render/markdown.h"
@@ -97,15 +99,22 @@ static void write_body(const struct sweep_model *m, struct md *w)
     }
 }
 
-static enum report_lang first_lang(const struct sweep_request *req)
+/* Without languages of its own, the request gets those of the plan of the first run. */
+static int choose_langs(const struct sweep_model *m, struct sweep_request *req, struct err *err)
 {
-    return req->n_langs ? req->langs[0] : REPORT_EN;
+    json_auto_t *plan = NULL;
+    for (size_t i = 0; req->n_langs == 0 && !plan && i < m->n_sides; i++)
+        if (m->sides[i].has_run && report_plan_load(req->store, m->sides[i].run.info.key, &plan, err) != 0)
+            return -1;
+    if (req->n_langs == 0)
+        req->n_langs = report_langs_of_plan(plan, req->langs);
+    return 0;
 }
 
 static int write_markdown(const struct sweep_model *m, const struct sweep_request *req, struct buf *out,
                           struct err *err)
 {
-    struct md w = {.out = out, .lang = first_lang(req)};
+    struct md w = {.out = out, .lang = req->langs[0]};
     write_head(m, req, &w);
     write_summary(m, &w);
     for (size_t i = 1; i < req->n_langs; i++) {
@@ -125,17 +134,18 @@ static int write_html(const struct sweep_model *m, const struct sweep_request *r
                       const struct buf *markdown, struct buf *out, struct err *err)
 {
     const struct figure_set none = {0};
-    return html_render(markdown, &none, first_lang(req), m->id, out, err);
+    return html_render(markdown, &none, req->langs[0], m->id, out, err);
 }
 
-int sweep_report_render_both(const struct sweep_request *req, struct buf *markdown, struct buf *html,
+int sweep_report_render_both(const struct sweep_request *asked, struct buf *markdown, struct buf *html,
                              struct err *err)
 {
     AUTO(sweep_model_release) struct sweep_model m = {0};
-    if (sweep_model_load(&m, req->store, req->sweep, req->nodes, req->n_nodes, err) != 0 ||
-        write_markdown(&m, req, markdown, err) != 0)
+    struct sweep_request req = *asked;
+    if (sweep_model_load(&m, req.store, req.sweep, req.nodes, req.n_nodes, err) != 0 ||
+        choose_langs(&m, &req, err) != 0 || write_markdown(&m, &req, markdown, err) != 0)
         return -1;
-    return write_html(&m, req, markdown, html, err);
+    return write_html(&m, &req, markdown, html, err);
 }
 
 int sweep_report_render(const struct sweep_request *req, struct buf *out, struct err *err)

@@ -16,7 +16,7 @@ struct sweep_request {
     const char *ticket; /* for a sweep of which no node has a run; or NULL */
     enum report_format format;
     enum report_lang langs[REPORT_LANG_COUNT];
-    size_t n_langs; /* 0: English */
+    size_t n_langs; /* 0: as the plan says, else English */
 };
 
 /* Appends the document. Initialise `out` with REPORT_BYTES_MAX. */

@@ -64,6 +64,24 @@ int plan_nightly_read(struct plan_nightly *n, const struct json_at *at, struct e
     return rc;
 }
 
+int plan_languages_check(const struct json_at *at, struct err *err)
+{
+    size_t n = json_array_size(at->value), i;
+    bool seen[2] = {false};
+    const json_t *word;
+    if (!at->value)
+        return 0;
+    bool good = json_is_array(at->value) && n > 0;
+    json_array_foreach(at->value, i, word)
+    {
+        const char *name = json_string_value(word);
+        bool spanish = name && strcmp(name, "es") == 0;
+        good = good && name && (spanish || strcmp(name, "en") == 0) && !seen[spanish];
+        seen[spanish] = true;
+    }
+    return good ? 0 : json_expected(at, "[\"en\"], [\"es\"], [\"en\", \"es\"] or [\"es\", \"en\"]", err);
+}
+
 unsigned plan_nightly_wants(const json_t *entry)
 {
     unsigned set = 0;

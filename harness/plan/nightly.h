@@ -26,5 +26,7 @@ extern const struct key notification_keys[];
 
 /* Reads a plan's "notify" (at), which may be absent. The other members are among plan_keys. */
 int plan_nightly_read(struct plan_nightly *n, const struct json_at *at, struct err *err);
+/* Checks "languages" (at), which reports read from the run's plan; it may be absent. */
+int plan_languages_check(const struct json_at *at, struct err *err);
 /* The set of reasons in "on" of an entry of notify. */
 unsigned plan_nightly_wants(const json_t *entry);

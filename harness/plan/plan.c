@@ -115,6 +115,7 @@ const struct key plan_keys[] = {
     {.name = "timeouts", .kind = KEY_PART, .in = IN_PLAN, .required = true},
     {.name = "patches", .kind = KEY_PART, .in = IN_PLAN},
     {.name = "notify", .kind = KEY_PART, .in = IN_PLAN},
+    {.name = "languages", .kind = KEY_PART, .in = IN_PLAN},
     {.name = "container", .kind = KEY_PART, .in = IN_PLAN},
     {.name = NULL},
 };
@@ -315,7 +316,7 @@ static int read_all(struct plan *p, const struct json_at *root, struct err *err)
 {
     struct json_at scheduler = json_member(root, "scheduler"), source = json_member(root, "source"),
                    notify = json_member(root, "notify"), counters = json_member(root, "counters"),
-                   container = json_member(root, "container");
+                   container = json_member(root, "container"), languages = json_member(root, "languages");
     struct container ignored; /* variants read it from the JSON */
     if (!json_is_object(root->value))
         return json_expected(root, "an object, {...}", err);
@@ -335,6 +336,7 @@ static int read_all(struct plan *p, const struct json_at *root, struct err *err)
     rc |= check_rule(p, root, err);
     rc |= read_metrics(p, root, err);
     rc |= plan_nightly_read(&p->nightly, &notify, err);
+    rc |= plan_languages_check(&languages, err);
     /* The following checks compare parts of the plan, so all parts must have been read. */
     if (rc != 0 || check_reference(p, root, err) != 0)
         return -1;

@@ -138,10 +138,12 @@ struct history_report {
 
 /* What the run is compared with. */
 struct base_report {
-    char name[RUN_NAME_MAX];              /* the stored baseline's, "" when a run was named */
-    const char *unset;                    /* a baseline that the plan names and the store lacks, or NULL */
-    bool is_now;                          /* the base is this run itself: nothing to compare */
-    struct commit_range commits;          /* since the base or, without one, since the last night */
+    char name[RUN_NAME_MAX];     /* the stored baseline's, "" when a run was named */
+    const char *unset;           /* a baseline that the plan names and the store lacks, where none other was
+                                    asked for; or NULL */
+    bool is_first;               /* the store has no other run of the plan on this node */
+    bool is_now;                 /* the base is this run itself: nothing to compare */
+    struct commit_range commits; /* since the base or, without one, since the last night */
     struct commit_range commits_of_night; /* since the last night, if that was not the base */
     struct counted counted;               /* hardware counters of both builds */
     struct changed_code changed_code;     /* since the base's newest run, or the night before */

@@ -124,10 +124,19 @@ static void rejected(const struct report_model *m, struct md *w)
     md_line(w);
 }
 
-/* Says that nothing was compared only where a comparison was asked for. */
-static void measured(const struct report_model *m, struct md *w)
+static enum msg why_not_compared(const struct report_model *m)
 {
-    md_say(w, MSG_OUTCOME_MEASURED);
+    if (m->base.is_now)
+        return MSG_OUTCOME_BASELINE;
+    if (m->base.is_first)
+        return MSG_OUTCOME_FIRST;
+    return m->against->history.nights ? MSG_OUTCOME_NOT_COMPARED : MSG_OUTCOME_NO_NIGHT;
+}
+
+static void not_compared(const struct report_model *m, struct md *w)
+{
+    md_say(w, why_not_compared(m), num_int((int64_t)m->against->history.nights).s,
+           num_int((int64_t)m->against->options.history_min).s);
     if (m->base.unset)
         md_say(w, MSG_OUTCOME_BASELINE_UNSET, m->base.unset, m->now.info.node, m->now.info.run_id);
 }
@@ -146,7 +155,7 @@ static void outcome(const struct report_model *m, struct md *w)
     else if (failed_cells(&m->now))
         md_say(w, MSG_OUTCOME_FAILURES, num_int(failed_cells(&m->now)).s, num_int((int64_t)m->now.n_cells).s);
     else
-        measured(m, w);
+        not_compared(m, w);
     md_line(w);
 }
 

@@ -53,20 +53,20 @@ static char *measured_by(const char *db, const char *plan, enum report_lang lang
 TEST(what_was_to_be_compared_with_nothing_lacks_no_baseline)
 {
     char *text = measured_by("alone.db", "{}", REPORT_EN);
-    holds(text, "- **Measured.**\n");
+    holds(text, "- **First run: nothing to compare with.**\n");
     lacks(text, "baseline");
     free(text);
     text = measured_by("alone_es.db", "{}", REPORT_ES);
-    holds(text, "- **Medido.**\n");
+    holds(text, "- **Primera ejecución: no hay nada con que compararla.**\n");
     free(text);
 }
 
 TEST(a_baseline_that_nobody_has_set_is_named_with_the_command_that_sets_it)
 {
     AUTO_FREE char *text = measured_by("unset.db", "{\"baseline\": \"main\"}", REPORT_EN);
-    holds(text,
-          "- **Measured.** The plan's baseline `main` is not set on `192.0.2.10`: `kernsweep baseline set "
-          "main night-0001` makes this run the baseline.\n");
+    holds(text, "- **First run: nothing to compare with.** The plan's baseline `main` is not set on "
+                "`192.0.2.10`: `kernsweep baseline set "
+                "main night-0001` makes this run the baseline.\n");
 }
 
 TEST(a_baseline_that_is_set_is_not_called_unset)
@@ -79,7 +79,29 @@ TEST(a_baseline_that_is_set_is_not_called_unset)
     d.plan = strdup("{\"baseline\": \"main\"}");
     assert_ok(baseline_set(&s, "main", must_store(&s, &d), false, &err), &err);
     AUTO_FREE char *text = render(&s, report_defaults());
-    holds(text, "- **Measured.**\n");
+    holds(text, "- **This run is the baseline: nothing to compare it with.**\n");
+}
+
+TEST(a_report_uses_the_baseline_and_the_languages_of_the_plan)
+{
+    AUTO(store_close) struct store s = open_store("of_plan.db");
+    struct err err = {0};
+    struct report_request req = report_defaults();
+    for (int i = 1; i <= 2; i++) {
+        struct draft d;
+        draft_night(&d, i);
+        draft_shot(&d, "base", 256, 1, i);
+        d.plan = strdup("{\"baseline\": \"main\", \"languages\": [\"es\", \"en\"]}");
+        int64_t key = must_store(&s, &d);
+        if (i == 1)
+            assert_ok(baseline_set(&s, "main", key, false, &err), &err);
+    }
+    req.run = "night-0002";
+    req.n_langs = 0;
+    AUTO_FREE char *text = render(&s, req);
+    holds(text, "**Regresión** frente a `main`");
+    holds(text, "**Regression** against `main`");
+    holds(text, "## Próximos pasos");
 }
 
 /* A run that could not lock the node: it has a plan and no tests. */
@@ -104,7 +126,7 @@ TEST(a_blocked_run_measured_nothing_and_says_why)
     holds(text, "- **The run is incomplete (BLOCKED).** The reason: `this node is used by another run`.");
     holds(text, "- **There are no measurements.**");
     holds(text, "No test has a result.");
-    lacks(text, "**Measured**");
+    lacks(text, "nothing to compare");
     lacks(text, "0 of 0");
     lacks(text, "exited cleanly");
     lacks(text, "| Status | Tests |");
@@ -115,7 +137,7 @@ TEST(a_blocked_run_measured_nothing_and_says_why)
     holds(text, "El motivo: `this node is used by another run`.");
     holds(text, "**No hay mediciones.**");
     holds(text, "Ninguna prueba tiene resultado.");
-    lacks(text, "**Medido**");
+    lacks(text, "nada con que");
     free(text);
 }
 
@@ -139,7 +161,7 @@ TEST(a_run_that_was_cancelled_before_its_tests_measured_nothing)
     t->value[METRIC_PREFILL_S] = t->value[METRIC_WALL_S] = (double)NAN;
     AUTO_FREE char *text = render_draft("cancelled.db", &d, REPORT_EN);
     holds(text, "- **There are no measurements.**");
-    lacks(text, "**Measured**");
+    lacks(text, "nothing to compare");
 }
 
 /* What the base has and a blocked run lacks is missing, not slower. */

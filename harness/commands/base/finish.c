@@ -136,6 +136,7 @@ static struct report_request request_of(struct finish *f, const struct runrec *r
     struct report_request req = report_defaults();
     req.store = &f->store;
     req.run = f->run.info.run_id;
+    req.n_langs = 0; /* the plan's */
     if (f->compared) {
         req.baseline = rec->baseline;
         req.held_against = &f->against;

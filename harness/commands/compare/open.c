@@ -5,7 +5,6 @@
 #include "harness/commands/base/cmd.h"
 #include "reports/report.h"
 #include "results/query/find_run.h"
-#include "results/query/report_queries.h"
 #include "results/store/run_folder.h"
 
 #include <errno.h>
@@ -34,33 +33,16 @@ static int cache_path(const struct cmd_env *env, const char *run_id, char out[FS
     return fs_join(out, err, folder, name);
 }
 
-/* The baseline that the run's plan names, or "". */
-static int plan_baseline(struct store *s, const struct run_data *run, char out[RUN_NAME_MAX], struct err *err)
-{
-    json_auto_t *plan = NULL;
-    int rc = report_plan_load(s, run->info.key, &plan, err);
-    snprintf(out, RUN_NAME_MAX, "%s", json_text(plan, "baseline"));
-    return rc;
-}
-
-/* Compares with the plan's baseline if it exists, otherwise with earlier nights. */
 static int render(struct store *s, const struct run_data *run, const char *page, struct buf *html,
                   struct err *err)
 {
-    char baseline[RUN_NAME_MAX], folder[FS_PATH_MAX];
-    struct err unset = {0};
+    char folder[FS_PATH_MAX];
     struct report_request req = report_defaults();
-    if (plan_baseline(s, run, baseline, err) != 0)
-        return -1;
     req.store = s;
     req.run = run->info.run_id;
+    req.n_langs = 0; /* the plan's */
     req.format = REPORT_HTML;
     req.beside = report_folder(page, folder) ? folder : NULL;
-    req.baseline = *baseline ? baseline : NULL;
-    if (req.baseline && report_render(&req, html, &unset) == 0)
-        return 0;
-    buf_clear(html);
-    req.baseline = NULL;
     return report_render(&req, html, err);
 }
 

@@ -42,6 +42,7 @@ static int fill_request(struct report_request *req, const struct report_args *a,
                        "--kind: expected prefill, regression, kernel or nightly, found \"%.40s\"", a->kind);
     if (choose_format(req, a, err) != 0)
         return -1;
+    req->n_langs = 0; /* the plan's */
     if (a->lang && !report_langs_from_names(a->lang, req))
         return err_set(err, ERR_INPUT, "--lang: expected en, es or en,es, found \"%.40s\"", a->lang);
     req->against = a->against;
@@ -147,7 +148,7 @@ static const struct arg options[] = {
     {"--against", "RUN", AT(against), "compare with this run"},
     {"--baseline", "NAME", AT(baseline), "compare with this stored baseline"},
     {"--kind", "KIND", AT(kind), "prefill (default), regression, kernel or nightly"},
-    {"--lang", "LIST", AT(lang), "en (default), es, or en,es"},
+    {"--lang", "LIST", AT(lang), "en, es, or en,es (default: the plan's \"languages\", else en)"},
     {"--format", "FORMAT", AT(format), "md or html (default: as the file is named, else md)"},
     {"--reference", "VARIANT", AT(reference), "the variant with which the others are compared"},
     {"-o,--output", "FILE", AT(output), "file for the report (default stdout)"},
