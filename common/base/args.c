@@ -117,12 +117,40 @@ int args_parse(const struct args *a, int argc, char **argv, const char **words, 
     return 0;
 }
 
+enum { HELP_COLUMNS = 100, HELP_TEXT = 31, HELP_USAGE = 11 };
+
+/* Writes words behind what has taken `at` columns of the line, and breaks lines between them. */
+static void help_text(const char *text, size_t at, int indent, FILE *out)
+{
+    bool begun = false;
+    for (const char *word = text; *word;) {
+        size_t len = strcspn(word, " \n"), gap = begun ? 1 : 0;
+        if (begun && at + gap + len > HELP_COLUMNS) {
+            fprintf(out, "\n%*s", indent, "");
+            at = (size_t)indent;
+            gap = 0;
+        }
+        fprintf(out, "%s%.*s", gap ? " " : "", (int)len, word);
+        at += gap + len;
+        begun = true;
+        word += len;
+        if (*word == '\n') {
+            fputc('\n', out);
+            at = 0;
+            begun = false;
+        }
+        word += *word != '\0';
+    }
+    fputc('\n', out);
+}
+
 static void help_option(const struct arg *option, FILE *out)
 {
     char left[64];
     snprintf(left, sizeof left, "%s%s%s", option->name, option->value ? " " : "",
              option->value ? option->value : "");
-    fprintf(out, "  %-28s %s\n", left, option->help);
+    int at = fprintf(out, "  %-28s ", left);
+    help_text(option->help, at > 0 ? (size_t)at : 0, HELP_TEXT, out);
 }
 
 void args_help_options(const struct arg_table *options, FILE *out)
@@ -133,7 +161,11 @@ void args_help_options(const struct arg_table *options, FILE *out)
 
 void args_help(const struct args *a, FILE *out)
 {
-    fprintf(out, "usage: %s %s %s\n\n%s\n\n", a->program, a->command, a->usage, a->about);
+    int at = fprintf(out, "usage: %s %s ", a->program, a->command);
+    help_text(a->usage, at > 0 ? (size_t)at : 0, HELP_USAGE, out);
+    fputc('\n', out);
+    help_text(a->about, 0, 0, out);
+    fputc('\n', out);
     args_help_options(&a->own, out);
     for (size_t i = 0; i < a->common.n; i++)
         if (!((a->without | a->unlisted) >> i & 1))

@@ -391,6 +391,16 @@ help_lists_own_options() {
     exits "complete refuses an unknown kind" 2 "$KERNSWEEP" complete nonsense
 }
 
+help_is_narrow() {
+    local command wide=
+    for command in $("$KERNSWEEP" help | awk '/^  [a-z]/ { print $1 }'); do
+        wide+=$("$KERNSWEEP" "$command" --help | awk -v c="$command" 'length > 100 { print c ": " $0 }')
+    done
+    is "no line has more than 100 columns" "$wide$("$KERNSWEEP" help | awk 'length > 100')" ""
+    is "a broken line stays one option for manual pages" \
+        "$(scripts/command-table "$KERNSWEEP" | awk -F '\t' '$1 == "O" && $2 == "runs" && $5 == ""' | wc -l)" 0
+}
+
 sources_unwatched() {
     plan_with 'del(.source, .reference) | .variants = [{name: "a", build: [["true"]], run: ["sh", "-c", "echo \"[PERF_TIMING] {\\\"prefill_s\\\": 0.000001}\"; sleep 0.01"]}]
         | .contexts = [16]' "$TMPDIR/unwatched.json"
@@ -552,6 +562,7 @@ scenario "the format of a report's file" report_file_names
 scenario "a plan without sources" sources_unwatched
 scenario "output into a pipe, and --json" pipes_and_json
 scenario "the help of commands" help_lists_own_options
+scenario "the width of help" help_is_narrow
 scenario "cancel of a run that has ended" cancel_complete
 scenario "cancel latest after a blocked start" cancel_after_blocked
 scenario "a run and --node" node_that_is_named
