@@ -155,23 +155,23 @@ int sweep_report_render(const struct sweep_request *req, struct buf *out, struct
     return sweep_report_render_both(req, html ? &other : out, html ? out : &other, err);
 }
 
-static void print_table(const struct sweep_model *m, side_table *fill, bool colour, struct buf *out)
+static void print_table(const struct sweep_model *m, side_table *fill, struct screen screen, struct buf *out)
 {
     size_t sides[SWEEP_TABLE_SIDES], n;
     for (size_t part = 0; (n = sweep_table_sides(m, part, sides)) > 0; part++) {
         AUTO(table_release) struct table t = {0};
         fill(&t, m, sides, n, REPORT_EN);
         buf_putc(out, '\n');
-        table_write_text(&t, colour, out);
+        table_write_text(&t, screen, out);
     }
 }
 
 /* A screenful; the report has all. */
-static void print_facts(struct sweep_model *m, bool colour, struct buf *out)
+static void print_facts(struct sweep_model *m, struct screen screen, struct buf *out)
 {
     size_t all = m->n_facts;
     m->n_facts = all > FACTS_SHOWN ? FACTS_SHOWN : all;
-    print_table(m, table_sweep_facts, colour, out);
+    print_table(m, table_sweep_facts, screen, out);
     if (all > m->n_facts) {
         message_plain(out, REPORT_EN, MSG_SWEEP_MORE_FACTS, num_int((int64_t)(all - m->n_facts)).s);
         buf_putc(out, '\n');
@@ -179,17 +179,18 @@ static void print_facts(struct sweep_model *m, bool colour, struct buf *out)
     m->n_facts = all;
 }
 
-int sweep_report_terminal(const struct sweep_request *req, bool colour, struct buf *out, struct err *err)
+int sweep_report_terminal(const struct sweep_request *req, struct screen screen, struct buf *out,
+                          struct err *err)
 {
     AUTO(sweep_model_release) struct sweep_model m = {0};
     AUTO(table_release) struct table t = {0};
     if (sweep_model_load(&m, req->store, req->sweep, req->nodes, req->n_nodes, err) != 0)
         return -1;
     table_sweep_nodes(&t, &m, REPORT_EN);
-    table_write_text(&t, colour, out);
+    table_write_text(&t, screen, out);
     if (m.n_cells > 0)
-        print_table(&m, table_sweep_cells, colour, out);
+        print_table(&m, table_sweep_cells, screen, out);
     if (count_measured(&m) > 1 && m.n_facts > 0)
-        print_facts(&m, colour, out);
+        print_facts(&m, screen, out);
     return 0;
 }

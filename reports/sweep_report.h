@@ -5,6 +5,7 @@
 #pragma once
 
 #include "reports/model/sweep.h"
+#include "reports/render/table.h"
 #include "reports/report.h"
 
 struct sweep_request {
@@ -24,4 +25,5 @@ int sweep_report_render(const struct sweep_request *req, struct buf *out, struct
 int sweep_report_render_both(const struct sweep_request *req, struct buf *markdown, struct buf *html,
                              struct err *err);
 /* The tables, in English. */
-int sweep_report_terminal(const struct sweep_request *req, bool colour, struct buf *out, struct err *err);
+int sweep_report_terminal(const struct sweep_request *req, struct screen screen, struct buf *out,
+                          struct err *err);

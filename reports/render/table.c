@@ -1,7 +1,6 @@
 #include "reports/render/table.h"
 
 #include "common/base/alloc.h"
-#include "common/base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -121,83 +120,9 @@ size_t table_text_width(const char *text)
     return width;
 }
 
-static const char *mark_colour(enum cell_mark mark)
+void table_note(struct table *t, const char *title)
 {
-    switch (mark) {
-    case MARK_NONE:
-        return "";
-    case MARK_GOOD:
-        return "\033[32m";
-    case MARK_BAD:
-        return "\033[1;31m";
-    case MARK_WARN:
-        return "\033[33m";
-    }
-    return "";
-}
-
-/* Writes one cell; the last column is not padded. */
-static void write_padded(struct buf *out, const char *text, size_t width, bool right, bool last,
-                         const char *colour)
-{
-    size_t own = table_text_width(text);
-    size_t pad = own < width ? width - own : 0;
-    for (size_t i = 0; right && i < pad; i++)
-        buf_putc(out, ' ');
-    buf_puts(out, colour);
-    buf_puts(out, text);
-    if (*colour)
-        buf_puts(out, "\033[0m");
-    for (size_t i = 0; !right && !last && i < pad; i++)
-        buf_putc(out, ' ');
-    buf_puts(out, last ? "" : "  ");
-}
-
-static void end_line(struct buf *out)
-{
-    while (out->len && out->data[out->len - 1] == ' ')
-        out->data[--out->len] = '\0';
-    buf_putc(out, '\n');
-}
-
-static char *printable(const char *text)
-{
-    AUTO(buf_release) struct buf b = {.max = TABLE_CELL_MAX * 8};
-    text_printable(&b, text, strlen(text), TABLE_CELL_MAX);
-    return xstrdup(buf_str(&b));
-}
-
-static void write_rows(const struct table *t, char *const *cells, const size_t *width, bool colour,
-                       struct buf *out)
-{
-    for (size_t c = 0; c < t->n_cols; c++)
-        write_padded(out, t->cols[c].title, width[c], t->cols[c].right, c + 1 == t->n_cols, "");
-    end_line(out);
-    for (size_t i = 0; i < t->n_cells; i++) {
-        size_t c = i % t->n_cols; // NOLINT(clang-analyzer-core.DivideZero): table_ok()
-        write_padded(out, cells[i], width[c], t->cols[c].right, c + 1 == t->n_cols,
-                     colour ? mark_colour(t->cells[i].mark) : "");
-        if (c + 1 == t->n_cols)
-            end_line(out);
-    }
-}
-
-void table_write_text(const struct table *t, bool colour, struct buf *out)
-{
-    size_t width[TABLE_COLS_MAX] = {0};
-    AUTO_FREE char **cells = xcalloc(t->n_cells, sizeof *cells);
-    out->failed |= !table_ok(t);
-    if (out->failed)
-        return;
-    for (size_t c = 0; c < t->n_cols; c++)
-        width[c] = table_text_width(t->cols[c].title);
-    for (size_t i = 0; i < t->n_cells; i++) {
-        size_t c = i % t->n_cols; // NOLINT(clang-analyzer-core.DivideZero): table_ok()
-        cells[i] = printable(t->cells[i].text);
-        size_t w = table_text_width(cells[i]);
-        width[c] = w > width[c] ? w : width[c];
-    }
-    write_rows(t, cells, width, colour, out);
-    for (size_t i = 0; i < t->n_cells; i++)
-        free(cells[i]);
+    table_column(t, title, false);
+    if (t->n_cols)
+        t->cols[t->n_cols - 1].note = true;
 }

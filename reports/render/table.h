@@ -31,6 +31,7 @@ struct table_cell {
 struct table_col {
     char *title;
     bool right;
+    bool note;
 };
 
 struct table {
@@ -47,6 +48,8 @@ void table_release(struct table *t);
 
 /* Columns first, then cells from left to right, row after row. */
 void table_column(struct table *t, const char *title, bool right);
+/* Of sentences, whose clauses are separated by "; ". */
+void table_note(struct table *t, const char *title);
 /* Adds several columns, titled by their messages: of words, or of numbers, which stand on the right. */
 #define table_texts(t, lang, ...) TABLE_TITLES((t), (lang), false, __VA_ARGS__)
 #define table_numbers(t, lang, ...) TABLE_TITLES((t), (lang), true, __VA_ARGS__)
@@ -65,8 +68,17 @@ void table_drop_empty(struct table *t, size_t first);
 size_t table_rows(const struct table *t);
 bool table_ok(const struct table *t);
 
-/* Columns are separated by two spaces; external text is made printable. */
-void table_write_text(const struct table *t, bool colour, struct buf *out);
+/* What a table is printed on. columns 0: no terminal, but a file or another program. */
+struct screen {
+    bool colour;
+    size_t columns;
+};
+
+/* Columns are separated by two spaces; external text is made printable. On a terminal, notes stand below
+ * their rows, broken between words, and clauses of theirs that all rows have stand once above; of a grid that
+ * is still too wide, columns that are the same in all rows are told once. For others, each row is one line.
+ */
+void table_write_text(const struct table *t, struct screen screen, struct buf *out);
 
 /* Number of code points in valid UTF-8, which is the width on a terminal for the scripts that we print. */
 size_t table_text_width(const char *text);

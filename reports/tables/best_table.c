@@ -205,7 +205,7 @@ int best_table(const struct best_groups *g, size_t runs, enum best_form form, st
     if (form == BEST_MARKDOWN)
         md_table(&md, &table);
     else
-        table_write_text(&table, form == BEST_COLOUR, out);
+        table_write_text(&table, (struct screen){.colour = form == BEST_COLOUR}, out);
     return table_ok(&table) && buf_ok(out) ? 0
                                            : err_set(err, ERR_INTERNAL, "more points than can be printed");
 }

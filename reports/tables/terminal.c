@@ -14,7 +14,8 @@
 
 enum { COUNTS_MAX = 1024 };
 
-void terminal_run(const struct run_data *run, size_t reference, bool kernels, bool colour, struct buf *out)
+void terminal_run(const struct run_data *run, size_t reference, bool kernels, struct screen screen,
+                  struct buf *out)
 {
     struct variant_view view = {
         .run = run, .reference = reference, .primary = quantity_of(run_data_metric(run), kernels)};
@@ -23,7 +24,7 @@ void terminal_run(const struct run_data *run, size_t reference, bool kernels, bo
     view.vs = vs;
     view.count = run->n_cells;
     table_consolidated(&t, &view, REPORT_EN);
-    table_write_text(&t, colour, out);
+    table_write_text(&t, screen, out);
     if (variants_apart(vs, view.count)) {
         buf_putc(out, '\n');
         message_plain(out, REPORT_EN, MSG_VARIANTS_APART, num_percent(WITHIN_APART).s);
@@ -36,32 +37,32 @@ void terminal_run(const struct run_data *run, size_t reference, bool kernels, bo
     }
 }
 
-void terminal_single_shots(const struct run_data *run, bool kernels, bool colour, struct buf *out)
+void terminal_single_shots(const struct run_data *run, bool kernels, struct screen screen, struct buf *out)
 {
     const struct variant_view view = {.run = run, .primary = quantity_of(run_data_metric(run), kernels)};
     AUTO(table_release) struct table t = {0};
     table_consolidated(&t, &view, REPORT_EN);
-    table_write_text(&t, colour, out);
+    table_write_text(&t, screen, out);
     buf_puts(out, "\none run each: no verdict\n");
 }
 
 /* Nothing if it has no rows. */
-static void write_behind(const struct table *t, bool colour, struct buf *out)
+static void write_behind(const struct table *t, struct screen screen, struct buf *out)
 {
     if (table_rows(t) == 0)
         return;
     buf_putc(out, '\n');
-    table_write_text(t, colour, out);
+    table_write_text(t, screen, out);
 }
 
-void terminal_own_metrics(const struct run_data *run, bool colour, struct buf *out)
+void terminal_own_metrics(const struct run_data *run, struct screen screen, struct buf *out)
 {
     AUTO(table_release) struct table t = {0};
     table_own_metrics(&t, run, run_data_metric(run), REPORT_EN);
-    write_behind(&t, colour, out);
+    write_behind(&t, screen, out);
 }
 
-void terminal_activity(const struct run_data *run, bool colour, struct buf *out)
+void terminal_activity(const struct run_data *run, struct screen screen, struct buf *out)
 {
     for (int part = 0; part < ACTIVITY_PARTS; part++) {
         AUTO(table_release) struct table t = {0};
@@ -69,11 +70,11 @@ void terminal_activity(const struct run_data *run, bool colour, struct buf *out)
         if (table_rows(&t) == 0)
             continue;
         buf_printf(out, "\n%s\n", message(REPORT_EN, activity_part_msg((enum activity_part)part)));
-        table_write_text(&t, colour, out);
+        table_write_text(&t, screen, out);
     }
 }
 
-void terminal_scaling(const struct run_data *run, bool kernels, bool colour, struct buf *out)
+void terminal_scaling(const struct run_data *run, bool kernels, struct screen screen, struct buf *out)
 {
     const struct quantity time = quantity_of(METRIC_PREFILL_S, kernels);
     AUTO(scaling_set_release) struct scaling_set set = {0};
@@ -82,7 +83,7 @@ void terminal_scaling(const struct run_data *run, bool kernels, bool colour, str
     if (!scaling_has_steps(&set))
         return;
     table_scaling(&t, run, &set, &time, REPORT_EN);
-    table_write_text(&t, colour, out);
+    table_write_text(&t, screen, out);
     for (size_t i = 0; i < set.count; i++) {
         if (isnan(set.items[i].exponent))
             continue;
@@ -122,16 +123,16 @@ static void write_cards(const struct comparison *c, struct buf *out)
     }
 }
 
-void terminal_comparison(const struct comparison *c, bool kernels, bool colour, struct buf *out)
+void terminal_comparison(const struct comparison *c, bool kernels, struct screen screen, struct buf *out)
 {
     const struct quantity primary = quantity_of(c->primary, kernels);
     AUTO(buf_release) struct buf counts = {.max = COUNTS_MAX};
     AUTO(table_release) struct table t = {0}, facts = {0};
     table_comparison(&t, c, &primary, REPORT_EN);
-    table_write_text(&t, colour, out);
+    table_write_text(&t, screen, out);
     if (c->n_facts) {
         table_facts(&facts, c, REPORT_EN);
-        write_behind(&facts, colour, out);
+        write_behind(&facts, screen, out);
     }
     verdict_shift(c, REPORT_EN, &counts);
     if (counts.len)
@@ -144,11 +145,11 @@ void terminal_comparison(const struct comparison *c, bool kernels, bool colour, 
 }
 
 void terminal_standings(enum place_kind by, const struct place_standing *places, size_t count,
-                        const struct comparison *since, bool colour, struct buf *out)
+                        const struct comparison *since, struct screen screen, struct buf *out)
 {
     AUTO(table_release) struct table t = {0};
     table_standings(&t, by, places, count, &since->cards, REPORT_EN);
-    table_write_text(&t, colour, out);
+    table_write_text(&t, screen, out);
     write_cards(since, out);
 }
 
@@ -158,5 +159,5 @@ void terminal_counters(const struct counter_changes *c, struct buf *out)
     if (c->count == 0)
         return;
     table_counters(&t, c, REPORT_EN);
-    write_behind(&t, false, out);
+    write_behind(&t, (struct screen){0}, out);
 }

@@ -128,7 +128,8 @@ void table_comparison(struct table *t, const struct comparison *c, const struct 
         side_column(t, MSG_COL_EXPECTED, unit, lang);
     side_column(t, MSG_COL_NOW_SIDE, unit, lang);
     table_numbers(t, lang, sides.expected ? MSG_COL_VS_EXPECTED : MSG_COL_VS_BASE, MSG_COL_CHANGE);
-    table_texts(t, lang, MSG_COL_VERDICT, MSG_COL_EVIDENCE);
+    table_texts(t, lang, MSG_COL_VERDICT);
+    table_note(t, message(lang, MSG_COL_EVIDENCE));
     for (size_t i = 0; i < c->count; i++)
         comparison_row(t, &c->deltas[i], primary, &sides, lang);
     if (!primary->prompt)

@@ -100,7 +100,7 @@ TEST(code_is_named_with_its_kernel)
 
     struct buf text;
     buf_init(&text, REPORT_BYTES_MAX);
-    terminal_comparison(&j.comparison, false, false, &text);
+    terminal_comparison(&j.comparison, false, (struct screen){0}, &text);
     assert_non_null(strstr(buf_str(&text),
                            "Why, compared with run night-0011:\n  v0 at 4096: because of new machine code"
                            " in 1 kernel: attention (vgprs 96 -> 144)\n"));
@@ -142,7 +142,7 @@ TEST(no_change_has_no_cause)
     assert_int_equal(j.comparison.causes.count, 0);
     struct buf text;
     buf_init(&text, REPORT_BYTES_MAX);
-    terminal_comparison(&j.comparison, false, false, &text);
+    terminal_comparison(&j.comparison, false, (struct screen){0}, &text);
     assert_null(strstr(buf_str(&text), "Why"));
     buf_release(&text);
     release(&j);

@@ -417,11 +417,11 @@ TEST(the_terminal_does_not_call_a_kernels_time_prefill)
     AUTO(run_data_release) struct run_data run = must_load(&s, must_store(&s, &d));
     assert_ok(report_kernels_alone(&s, &run, &kernels, &err), &err);
     assert_true(kernels);
-    terminal_run(&run, 0, kernels, false, &out);
+    terminal_run(&run, 0, kernels, (struct screen){0}, &out);
     assert_non_null(strstr(buf_str(&out), "Time (ms)"));
     assert_line(buf_str(&out), "serial_bh", "6.800");
     compare_runs(&run, &run, NULL, &options, &c);
-    terminal_comparison(&c, kernels, false, &out);
+    terminal_comparison(&c, kernels, (struct screen){0}, &out);
     assert_null(strcasestr(buf_str(&out), "prefill"));
 }
 

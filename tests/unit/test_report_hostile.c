@@ -163,9 +163,9 @@ TEST(hostile_text_is_inert_on_a_terminal)
     struct run_data before = must_load(&s, store_evil_night(&s, 1)),
                     now = must_load(&s, store_evil_night(&s, 2));
     compare_runs(&before, &now, NULL, &options, &c);
-    terminal_comparison(&c, false, false, &out);
-    terminal_run(&now, 0, false, false, &out);
-    terminal_scaling(&now, false, false, &out);
+    terminal_comparison(&c, false, (struct screen){0}, &out);
+    terminal_run(&now, 0, false, (struct screen){0}, &out);
+    terminal_scaling(&now, false, (struct screen){0}, &out);
     for (const char *p = buf_str(&out); *p; p++)
         assert_true((unsigned char)*p >= 0x20 || *p == '\n');
     assert_null(strstr(buf_str(&out), "\xe2\x80\xae"));

@@ -142,7 +142,7 @@ TEST(columns_without_a_word_are_taken_out)
     table_drop_empty(&t, 1);
     assert_true(table_ok(&t));
     assert_int_equal(t.n_cols, 3);
-    table_write_text(&t, false, &out);
+    table_write_text(&t, (struct screen){0}, &out);
     assert_string_equal(buf_str(&out), "A  C  D\n-  x  -\n-  x  1\n");
     table_drop_empty(&t, 0);
     assert_int_equal(t.n_cols, 2);
@@ -178,12 +178,12 @@ TEST(a_terminal_gets_aligned_columns_and_no_escape_sequences)
     table_code(&t, "baseline");
     table_text(&t, "403.26 ±");
     table_text(&t, "OK");
-    table_write_text(&t, false, &out);
+    table_write_text(&t, (struct screen){0}, &out);
     assert_string_equal(buf_str(&out), "Variant         Prefill (s)  Status\n"
                                        "v3\\x1b]0;x\\x07      3540.68  Slow\n"
                                        "baseline           403.26 ±  OK\n");
     buf_clear(&out);
-    table_write_text(&t, true, &out);
+    table_write_text(&t, (struct screen){.colour = true}, &out);
     assert_non_null(strstr(buf_str(&out), "\033[1;31mSlow\033[0m"));
 }
 
@@ -194,4 +194,50 @@ TEST(a_fold_has_no_markup_of_others)
     md_fold(&s.md, MSG_CODE_FOLD, "<b>v3</b>", "1", "2");
     md_fold_end(&s.md);
     sheet_is(&s, "<details><summary>&lt;b&gt;v3&lt;/b&gt;: 1 of 2 kernels</summary>\n\n</details>\n\n");
+}
+
+static void fill_noted(struct table *t)
+{
+    table_column(t, "Node", false);
+    table_column(t, "Value", true);
+    table_note(t, "Evidence");
+    const char *rows[][3] = {
+        {"a-node-with-a-long-name", "1.00", "n = 3; threshold 5 %"},
+        {"a-node-with-a-long-name", "2.00", "n = 3; confirmed in alternation; threshold 5 %"}};
+    for (size_t r = 0; r < 2; r++)
+        for (size_t c = 0; c < 3; c++)
+            table_text(t, rows[r][c]);
+}
+
+TEST(a_note_stands_below_its_row_and_what_all_share_once_above)
+{
+    AUTO(table_release) struct table t = {0};
+    AUTO(buf_release) struct buf out = {.max = 4096};
+    fill_noted(&t);
+    table_write_text(&t, (struct screen){.columns = 80}, &out);
+    assert_string_equal(buf_str(&out), "Evidence, in every row:\n    n = 3; threshold 5 %\n\n"
+                                       "Node                     Value\n"
+                                       "a-node-with-a-long-name   1.00\n"
+                                       "a-node-with-a-long-name   2.00\n"
+                                       "    confirmed in alternation\n");
+    buf_clear(&out);
+    table_write_text(&t, (struct screen){.columns = 20}, &out);
+    assert_non_null(strstr(buf_str(&out), "Node: a-node-with-a-long-name\n\n"));
+    assert_non_null(strstr(buf_str(&out), "Value\n 1.00\n 2.00\n    confirmed in alternation\n"));
+    buf_clear(&out);
+    table_write_text(&t, (struct screen){0}, &out);
+    assert_non_null(strstr(buf_str(&out), "2.00  n = 3; confirmed in alternation; threshold 5 %\n"));
+}
+
+TEST(a_note_is_broken_between_words)
+{
+    AUTO(table_release) struct table t = {0};
+    AUTO(buf_release) struct buf out = {.max = 4096};
+    table_column(&t, "A", false);
+    table_note(&t, "Evidence");
+    table_text(&t, "x");
+    table_text(&t, "twelve words and more of them which do not fit a line of forty columns");
+    table_write_text(&t, (struct screen){.columns = 40}, &out);
+    assert_string_equal(buf_str(&out), "A\nx\n    twelve words and more of them which\n"
+                                       "    do not fit a line of forty columns\n");
 }

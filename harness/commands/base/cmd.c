@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 static int choose_store(struct cmd_env *env, struct err *err)
@@ -33,7 +34,7 @@ static int choose_notes(struct cmd_env *env, struct err *err)
 
 #define AT(member) ARG_AT(struct cmd_env, member)
 
-enum { COMMON_TRANSPORT = 2 };
+enum { COMMON_TRANSPORT = 2, COLUMNS_USUAL = 80 };
 
 /* The bits in cmd.h follow this order; parse() adds the kinds of transport. */
 static const struct arg common[] = {
@@ -130,6 +131,17 @@ void cmd_print(const struct buf *text)
 bool cmd_colour(FILE *out)
 {
     return colour_wanted(out);
+}
+
+struct screen cmd_screen(FILE *out)
+{
+    struct screen screen = {.colour = cmd_colour(out)};
+    struct winsize size = {0};
+    if (!isatty(fileno(out)))
+        return screen;
+    screen.columns =
+        ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : COLUMNS_USUAL;
+    return screen;
 }
 
 static const char *colour_of(enum preflight_level l)

@@ -14,6 +14,7 @@
 #include "common/base/fs.h"
 #include "common/contract/proto.h"
 #include "harness/session/session.h"
+#include "reports/tables/terminal.h"
 #include "results/store/run_data.h"
 #include "results/store/store.h"
 
@@ -78,6 +79,8 @@ bool cmd_reader_left(void);
 /* Prints text to stdout. */
 void cmd_print(const struct buf *text);
 bool cmd_colour(FILE *out);
+/* What tables are fitted to. */
+struct screen cmd_screen(FILE *out);
 
 /* One preflight finding as a row, followed by its remedy. */
 void cmd_print_finding(const struct finding *f, FILE *out);

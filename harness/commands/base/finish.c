@@ -111,21 +111,22 @@ static void list_failed_variants(const struct finish *f, const char *bundle, str
 static int print_tables(struct finish *f, const struct runrec *rec, bool smoke, FILE *out, struct err *err)
 {
     size_t reference;
-    bool kernels, colour = cmd_colour(out);
+    bool kernels;
+    const struct screen screen = cmd_screen(out);
     AUTO(buf_release) struct buf text = {.max = REPORT_BYTES_MAX};
     if (report_reference(&f->store, &f->run, NULL, &reference, err) != 0 ||
         report_kernels_alone(&f->store, &f->run, &kernels, err) != 0)
         return -1;
     if (smoke)
-        terminal_single_shots(&f->run, kernels, colour, &text);
+        terminal_single_shots(&f->run, kernels, screen, &text);
     else
-        terminal_run(&f->run, reference, kernels, colour, &text);
+        terminal_run(&f->run, reference, kernels, screen, &text);
     list_failed_variants(f, rec->bundle, &text);
     if (f->compared) {
         buf_putc(&text, '\n');
         range_print(&f->commits, "Commits", &text);
         range_print(&f->commits_of_night, "Commits since the night before", &text);
-        terminal_comparison(&f->comparison, kernels, colour, &text);
+        terminal_comparison(&f->comparison, kernels, screen, &text);
     }
     fprintf(out, "\n%s", buf_str(&text));
     return 0;

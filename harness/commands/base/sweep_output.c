@@ -80,7 +80,7 @@ static void print_tables(const struct sweep_output *o)
     struct err err = {0};
     sweep_output_nodes(o->sweep, nodes, &req);
     if (cmd_store_open(o->env, &s, STORE_READ, &err) != 0 ||
-        sweep_report_terminal(&req, cmd_colour(stdout), &text, &err) != 0)
+        sweep_report_terminal(&req, cmd_screen(stdout), &text, &err) != 0)
         cmd_fail(&err);
     else
         printf("\n%s", buf_str(&text));

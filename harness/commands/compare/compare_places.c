@@ -54,7 +54,7 @@ static void print_text(enum place_kind by, const struct place_standing *places, 
                        const struct comparison *since)
 {
     AUTO(buf_release) struct buf text = {.max = REPORT_BYTES_MAX};
-    terminal_standings(by, places, n, since, cmd_colour(stdout), &text);
+    terminal_standings(by, places, n, since, cmd_screen(stdout), &text);
     cmd_print(&text);
 }
 

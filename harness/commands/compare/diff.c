@@ -160,7 +160,7 @@ static void print_facts(const struct kernel_pair *p)
         add_fact(&t, &f);
     }
     if (table_rows(&t)) {
-        table_write_text(&t, cmd_colour(stdout), &text);
+        table_write_text(&t, cmd_screen(stdout), &text);
         cmd_print(&text);
     } else
         puts("  nothing else is known of it");

@@ -280,7 +280,7 @@ static int print_result(struct ab *ab, struct err *err)
     if (ab->args->markdown)
         ab_write_markdown(&result, &text);
     else
-        ab_write_text(&result, cmd_colour(stdout), &text);
+        ab_write_text(&result, cmd_screen(stdout), &text);
     if (!buf_ok(&text))
         return err_set(err, ERR_INTERNAL, "the result is too long to print");
     cmd_print(&text);

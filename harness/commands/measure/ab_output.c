@@ -91,11 +91,12 @@ static void fill_table(const struct ab_result *r, struct table *t)
     static const struct {
         const char *title;
         bool right;
-    } columns[] = {{"Context", true}, {"Variant", false}, {"Base", true},     {"Head", true},
-                   {"Change", true},  {"Verdict", false}, {"Evidence", false}};
+    } columns[] = {{"Context", true}, {"Variant", false}, {"Base", true},
+                   {"Head", true},    {"Change", true},   {"Verdict", false}};
     table_init(t);
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         table_column(t, columns[i].title, columns[i].right);
+    table_note(t, "Evidence");
     for (size_t i = 0; i < r->count; i++)
         add_row(&r->cells[i], t);
 }
@@ -132,7 +133,7 @@ static const char *all_same_what(const struct ab_result *r)
     return any_of_device(r) ? "same device code" : "same machine code";
 }
 
-void ab_write_text(const struct ab_result *r, bool colour, struct buf *out)
+void ab_write_text(const struct ab_result *r, struct screen screen, struct buf *out)
 {
     struct table t;
     write_side("base", r->base, out);
@@ -144,7 +145,7 @@ void ab_write_text(const struct ab_result *r, bool colour, struct buf *out)
     }
     buf_putc(out, '\n');
     fill_table(r, &t);
-    table_write_text(&t, colour, out);
+    table_write_text(&t, screen, out);
     table_release(&t);
     buf_putc(out, '\n');
     write_counts(r, out);

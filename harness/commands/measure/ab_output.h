@@ -4,6 +4,7 @@
 #pragma once
 
 #include "harness/commands/measure/ab_side.h"
+#include "reports/render/table.h"
 #include "results/judge/verdict.h"
 
 struct ab_cell {
@@ -27,6 +28,6 @@ struct ab_result {
     int exit_code;
 };
 
-void ab_write_text(const struct ab_result *r, bool colour, struct buf *out);
+void ab_write_text(const struct ab_result *r, struct screen screen, struct buf *out);
 void ab_write_markdown(const struct ab_result *r, struct buf *out);
 json_t *ab_encode(const struct ab_result *r);

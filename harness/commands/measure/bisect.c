@@ -110,7 +110,7 @@ static int print_state(const struct cmd_env *env, const struct bisect_state *b, 
         json_object_set_new(all, "changed_code", bisect_code_encode(&code));
         return cmd_print_json(all);
     }
-    bisect_write_text(b, s, cmd_colour(stdout), &text);
+    bisect_write_text(b, s, cmd_screen(stdout), &text);
     cmd_print(&text);
     return EXIT_DONE;
 }

@@ -138,11 +138,12 @@ static void fill_table(const struct bisect_state *b, struct table *t)
     static const struct {
         const char *title;
         bool right;
-    } columns[] = {{"Commit", false}, {"Verdict", false}, {"By", false},      {"Rounds", true},
-                   {"Change", true},  {"Code", false},    {"Subject", false}, {"Evidence", false}};
+    } columns[] = {{"Commit", false}, {"Verdict", false}, {"By", false},     {"Rounds", true},
+                   {"Change", true},  {"Code", false},    {"Subject", false}};
     table_init(t);
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         table_column(t, columns[i].title, columns[i].right);
+    table_note(t, "Evidence");
     for (size_t i = 0; i < b->count; i++) {
         const struct bisect_commit *c = &b->commits[i];
         const struct bisect_entry *e = &b->entries[i];
@@ -166,7 +167,7 @@ static void fill_table(const struct bisect_state *b, struct table *t)
     }
 }
 
-static void write_code(const struct bisect_state *b, struct store *s, bool colour, struct buf *out)
+static void write_code(const struct bisect_state *b, struct store *s, struct screen screen, struct buf *out)
 {
     AUTO(bisect_code_release) struct bisect_code code = {.rows = NULL};
     struct table t;
@@ -175,7 +176,7 @@ static void write_code(const struct bisect_state *b, struct store *s, bool colou
         return;
     bisect_code_table(&code, &t);
     buf_putc(out, '\n');
-    table_write_text(&t, colour, out);
+    table_write_text(&t, screen, out);
     table_release(&t);
 }
 
@@ -199,7 +200,7 @@ static void write_others(const struct bisect_state *b, struct buf *out)
                                            : "--variant and --point search for one of them");
 }
 
-void bisect_write_text(const struct bisect_state *b, struct store *s, bool colour, struct buf *out)
+void bisect_write_text(const struct bisect_state *b, struct store *s, struct screen screen, struct buf *out)
 {
     bool suspects[BISECT_COMMITS_MAX];
     struct table t;
@@ -215,10 +216,10 @@ void bisect_write_text(const struct bisect_state *b, struct store *s, bool colou
         buf_putc(out, '\n');
     }
     write_others(b, out);
-    write_code(b, s, colour, out);
+    write_code(b, s, screen, out);
     buf_putc(out, '\n');
     fill_table(b, &t);
-    table_write_text(&t, colour, out);
+    table_write_text(&t, screen, out);
     table_release(&t);
     buf_printf(
         out,

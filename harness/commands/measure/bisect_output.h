@@ -4,9 +4,10 @@
 #pragma once
 
 #include "harness/session/bisect_state.h"
+#include "reports/render/table.h"
 
 /* s: for the machine code of the answer, which is left out if its runs are no longer stored. */
-void bisect_write_text(const struct bisect_state *b, struct store *s, bool colour, struct buf *out);
+void bisect_write_text(const struct bisect_state *b, struct store *s, struct screen screen, struct buf *out);
 void bisect_write_markdown(const struct bisect_state *b, struct store *s, struct buf *out);
 
 /* Appends one line, such as "found a1b2c3d, which made a 4096 8.1 % slower". */

@@ -173,7 +173,7 @@ static int print_result(struct cmd_env *env, const struct bench_args *a, const s
     if (a->markdown)
         put_markdown(&shown, &text);
     else
-        table_write_text(&shown, cmd_colour(stdout), &text);
+        table_write_text(&shown, cmd_screen(stdout), &text);
     fputs(a->markdown ? "" : "\n", stdout);
     cmd_print(&text);
     if (a->store)

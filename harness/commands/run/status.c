@@ -71,7 +71,7 @@ static void print_runs(const json_t *runs)
     for (i = 0; i < sizeof titles / sizeof *titles; i++)
         table_column(&t, titles[i], false);
     json_array_foreach(runs, i, run) add_row(&t, run);
-    table_write_text(&t, cmd_colour(stdout), &text);
+    table_write_text(&t, cmd_screen(stdout), &text);
     cmd_print(&text);
     table_release(&t);
 }

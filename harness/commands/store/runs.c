@@ -76,7 +76,7 @@ static void print_runs(const struct run_list *l, size_t shown)
     for (size_t i = 0; i < shown; i++)
         add_row(&t, &l->runs[i]);
     table_drop_empty(&t, COLUMNS_KEPT);
-    table_write_text(&t, cmd_colour(stdout), &text);
+    table_write_text(&t, cmd_screen(stdout), &text);
     cmd_print(&text);
     table_release(&t);
 }
@@ -308,11 +308,11 @@ static int print_run(struct store *s, const struct run_data *r, struct err *err)
     revision_print(&r->info.revision, &text);
     terminal_held(r, &text);
     buf_putc(&text, '\n');
-    terminal_run(r, reference, kernels, cmd_colour(stdout), &text);
-    terminal_own_metrics(r, cmd_colour(stdout), &text);
-    terminal_activity(r, cmd_colour(stdout), &text);
+    terminal_run(r, reference, kernels, cmd_screen(stdout), &text);
+    terminal_own_metrics(r, cmd_screen(stdout), &text);
+    terminal_activity(r, cmd_screen(stdout), &text);
     buf_putc(&text, '\n');
-    terminal_scaling(r, kernels, cmd_colour(stdout), &text);
+    terminal_scaling(r, kernels, cmd_screen(stdout), &text);
     cmd_print(&text);
     return 0;
 }
