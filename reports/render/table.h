@@ -74,9 +74,10 @@ struct screen {
     size_t columns;
 };
 
-/* Columns are separated by two spaces; external text is made printable. On a terminal, notes stand below
- * their rows, broken between words, and clauses of theirs that all rows have stand once above; of a grid that
- * is still too wide, columns that are the same in all rows are told once. For others, each row is one line.
+/* Columns are separated by two spaces; external text is made printable. On a terminal that is too narrow,
+ * notes stand below their rows, broken between words, and clauses of theirs that all rows have stand once
+ * above; of a grid that is still too wide, columns that are the same in all rows are told once. For others,
+ * each row is one line.
  */
 void table_write_text(const struct table *t, struct screen screen, struct buf *out);
 

@@ -212,7 +212,6 @@ void table_write_text(const struct table *t, struct screen screen, struct buf *o
         return;
     for (size_t c = 0; c < t->n_cols; c++) {
         l.width[c] = table_text_width(t->cols[c].title);
-        l.hidden[c] = t->cols[c].note && screen.columns > 0;
     }
     for (size_t i = 0; i < t->n_cells; i++) {
         size_t c = i % t->n_cols; // NOLINT(clang-analyzer-core.DivideZero): table_ok()
@@ -220,6 +219,8 @@ void table_write_text(const struct table *t, struct screen screen, struct buf *o
         size_t w = table_text_width(cells[i]);
         l.width[c] = w > l.width[c] ? w : l.width[c];
     }
+    for (size_t c = 0; screen.columns > 0 && grid_width(&l) > screen.columns && c < t->n_cols; c++)
+        l.hidden[c] = t->cols[c].note;
     if (screen.columns > 0)
         lift_shared(&l, out);
     if (table_rows(t) > 0)

@@ -146,6 +146,18 @@ static void put_finding(struct table *t, const struct best_group *g, size_t i, s
     table_marked(t, text, found == BEST_WINNER ? MARK_GOOD : found == BEST_FAILED ? MARK_BAD : MARK_NONE);
 }
 
+/* "3.21 % slower", "2.8x slower" */
+static void put_behind(struct table *t, enum metric m, double behind)
+{
+    const char *word = message(REPORT_EN, metric_is_speed(m) ? MSG_SLOWER : MSG_WORSE);
+    char text[64];
+    if (behind >= 1)
+        snprintf(text, sizeof text, "%.1fx %s", 1 + behind, word);
+    else
+        snprintf(text, sizeof text, "%.2f %% %s", 100 * behind, word);
+    table_text(t, isnan(behind) ? NUM_NONE : text);
+}
+
 static void put_row(struct table *t, const struct best_groups *all, const struct best_group *g, size_t i,
                     const struct axis_columns *axes, size_t runs)
 {
@@ -153,7 +165,6 @@ static void put_row(struct table *t, const struct best_groups *all, const struct
     const struct best_point *p = &g->point[i];
     char text[64];
     struct quantity q = quantity_of(all->metric, false);
-    double worse = i == g->answer.best ? (double)NAN : p->behind;
     snprintf(text, sizeof text, "%d", g->context);
     table_text(t, text);
     table_code(t, *v->kernel ? v->kernel : v->name);
@@ -161,8 +172,7 @@ static void put_row(struct table *t, const struct best_groups *all, const struct
     snprintf(text, sizeof text, "%zu", p->count);
     table_text(t, text);
     table_text(t, p->count ? quantity_text(&q, p->median).s : "-");
-    snprintf(text, sizeof text, "%+.2f %%", 100 * worse);
-    table_text(t, isnan(worse) ? "-" : text);
+    put_behind(t, all->metric, i == g->answer.best ? (double)NAN : p->behind);
     put_finding(t, g, i, runs);
 }
 
@@ -185,7 +195,7 @@ static void fill_table(struct table *t, const struct best_groups *all, size_t ru
     axis_columns_add(&axes, t);
     table_column(t, "Repetitions", true);
     table_column(t, quantity_title(&q, REPORT_EN), true);
-    table_column(t, "Behind", true);
+    table_column(t, "vs best", true);
     table_column(t, "Finding", false);
     for (size_t i = 0; i < all->count; i++)
         put_group(t, all, &all->item[i], &axes, runs);

@@ -214,7 +214,7 @@ TEST(a_note_stands_below_its_row_and_what_all_share_once_above)
     AUTO(table_release) struct table t = {0};
     AUTO(buf_release) struct buf out = {.max = 4096};
     fill_noted(&t);
-    table_write_text(&t, (struct screen){.columns = 80}, &out);
+    table_write_text(&t, (struct screen){.columns = 50}, &out);
     assert_string_equal(buf_str(&out), "Evidence, in every row:\n    n = 3; threshold 5 %\n\n"
                                        "Node                     Value\n"
                                        "a-node-with-a-long-name   1.00\n"

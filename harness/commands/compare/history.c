@@ -2,7 +2,10 @@
 #include "harness/commands/base/cmd.h"
 #include "harness/commands/base/listing.h"
 #include "harness/commands/base/revisions.h"
+#include "reports/report.h"
 #include "results/query/timeline.h"
+#include "results/store/run_load.h"
+#include "results/store/runs.h"
 
 #include <langinfo.h>
 #include <math.h>
@@ -20,8 +23,6 @@ struct history_args {
 static int parse_filter(const struct history_args *a, struct timeline_filter *f, struct err *err)
 {
     int64_t context = 0, nights = 0;
-    if (!a->variant || !a->context)
-        return err_set(err, ERR_INPUT, "history: --variant and --context are required");
     if (cmd_number("--context", a->context, 0, 1 << 30, &context, err) != 0 ||
         cmd_number("--nights", a->nights, 1, 1000000, &nights, err) != 0)
         return -1;
@@ -34,6 +35,40 @@ static int parse_filter(const struct history_args *a, struct timeline_filter *f,
                                   .metric = a->metric,
                                   .gpu = a->gpu,
                                   .nights = (size_t)nights};
+    return 0;
+}
+
+/* The newest run of the plan tells which variant and context there are, where it has only one. */
+static int fill_in_cell(struct store *s, const struct history_args *a, struct run_data *newest,
+                        struct timeline_filter *f, struct err *err)
+{
+    const struct run_filter filter = {.ticket = a->ticket,
+                                      .node = a->node,
+                                      .mode = a->mode,
+                                      .purpose = run_purpose_name(PURPOSE_SWEEP),
+                                      .limit = 1};
+    AUTO(run_list_release) struct run_list runs = {0};
+    if (a->variant && a->context)
+        return 0;
+    if (runs_list(s, &filter, &runs, err) != 0 ||
+        (runs.count > 0 && run_data_load(s, runs.runs[0].key, newest, err) != 0))
+        return -1;
+    const struct cell *only = newest->n_cells ? &newest->cells[0] : NULL;
+    if (!only)
+        return err_set(err, ERR_INPUT, "history: no run has a cell: give --variant and --context");
+    for (size_t i = 0; i < newest->n_cells; i++) {
+        const struct cell *c = &newest->cells[i];
+        if (!a->variant && c->variant != only->variant)
+            return err_set(
+                err, ERR_INPUT, "history: --variant is needed: run %s has several, such as %s and %s",
+                newest->info.run_id, newest->variants[only->variant].name, newest->variants[c->variant].name);
+        if (!a->context && c->context != only->context)
+            return err_set(err, ERR_INPUT,
+                           "history: --context is needed: run %s has several, such as %d and %d",
+                           newest->info.run_id, only->context, c->context);
+    }
+    f->variant = a->variant ? a->variant : newest->variants[only->variant].name;
+    f->context = a->context ? f->context : only->context;
     return 0;
 }
 
@@ -97,9 +132,11 @@ static void print_sparkline(const struct timeline *t)
     printf("  %.6g to %.6g %s\n\n", low, high, metric_info(t->metric)->unit);
 }
 
-static void print_source(const struct timeline_point *p)
+/* The digits of a hash by which commands name it. */
+static int shown_of(const char *value)
 {
-    printf("%s%s%.12s", p->run_id, *p->source_sha256 ? ", source " : "", p->source_sha256);
+    bool is_hash = strlen(value) == SHA256_HEX_LEN && strspn(value, "0123456789abcdef") == SHA256_HEX_LEN;
+    return is_hash ? 12 : 60;
 }
 
 static void print_commits(const struct commit_range *r)
@@ -107,6 +144,12 @@ static void print_commits(const struct commit_range *r)
     AUTO(buf_release) struct buf text = {.max = 1 << 16};
     range_print(r, "    commits", &text);
     cmd_print(&text);
+}
+
+static void print_fact(const struct fact_change *f)
+{
+    printf("    %s: %.*s -> %.*s\n", f->key, shown_of(f->base), *f->base ? f->base : "-", shown_of(f->now),
+           *f->now ? f->now : "-");
 }
 
 static void print_change(const struct timeline *t, const struct timeline_change *c)
@@ -118,29 +161,10 @@ static void print_change(const struct timeline *t, const struct timeline_change 
            100 * (x->ratio - 1), 100 * (x->ratio_low - 1), 100 * (x->ratio_high - 1));
     if (!x->forced)
         printf(", p %.2g", x->p);
-    printf(")\n    between run ");
-    print_source(last);
-    printf(" and run ");
-    print_source(p);
-    putchar('\n');
+    printf(")\n    between run %s\n    and run     %s\n", last->run_id, p->run_id);
     print_commits(&c->commits);
     for (size_t i = 0; i < c->facts.count; i++)
-        printf("    %s: %.60s -> %.60s\n", c->facts.items[i].key,
-               *c->facts.items[i].base ? c->facts.items[i].base : "-",
-               *c->facts.items[i].now ? c->facts.items[i].now : "-");
-}
-
-/* The width of the column of commits; 0 if no night has any. */
-static int commits_width(const struct timeline *t)
-{
-    size_t width = 0;
-    AUTO(buf_release) struct buf text = {.max = 1024};
-    for (size_t i = 0; i < t->count; i++) {
-        buf_clear(&text);
-        range_or_commit(&t->points[i].commits, &text);
-        width = text.len > width ? text.len : width;
-    }
-    return width > 0 && width < sizeof "Commits" ? (int)sizeof "Commits" : (int)width;
+        print_fact(&c->facts.items[i]);
 }
 
 static const char *odd_text(const struct timeline_point *p, bool newest)
@@ -148,20 +172,32 @@ static const char *odd_text(const struct timeline_point *p, bool newest)
     if (!p->odd)
         return "";
     if (!(p->median > 0))
-        return "  (not positive: no changes are sought with it)";
-    return newest ? "  (the newest night: no later one shows whether it lasts)"
-                  : "  (a single night, set aside)";
+        return "(not positive: no changes are sought with it)";
+    return newest ? "(the newest night: no later one shows whether it lasts)" : "(a single night, set aside)";
 }
 
-static void print_point(const struct timeline_point *p, bool newest, int width)
+/* Against the night before; "-" for the first. */
+static void add_change(const struct timeline *t, const struct timeline_point *p, struct table *out)
+{
+    double before = p > t->points ? p[-1].median : (double)NAN, ratio = p->median / before;
+    table_text(out, isfinite(ratio) && before > 0 ? num_change(ratio - 1).s : NUM_NONE);
+}
+
+static void add_point(const struct timeline *t, const struct timeline_point *p, struct table *out)
 {
     AUTO(buf_release) struct buf commits = {.max = 1024};
+    char source[16], median[32];
     range_or_commit(&p->commits, &commits);
-    printf("%s  %#18.6g  %3d  %.12s%s  ", p->date, p->median, p->n, p->source_sha256,
-           *p->source_sha256 ? "" : "-           ");
-    if (width)
-        printf("%-*s  ", width, commits.len ? buf_str(&commits) : "-");
-    printf("%s%s%s%s\n", p->run_id, *p->tag ? "  " : "", p->tag, odd_text(p, newest));
+    snprintf(source, sizeof source, "%.12s", p->source_sha256);
+    snprintf(median, sizeof median, "%#.6g", p->median);
+    table_text(out, p->date);
+    table_text(out, median);
+    add_change(t, p, out);
+    table_text(out, num_int(p->n).s);
+    table_text(out, commits.len ? buf_str(&commits) : *source ? source : NUM_NONE);
+    table_code(out, p->run_id);
+    table_code(out, p->tag);
+    table_text(out, odd_text(p, p == &t->points[t->count - 1]));
 }
 
 static const char *const point_keys[] = {"date", "median", NULL};
@@ -173,8 +209,8 @@ static int by_median(const void *a, const void *b)
     return x->median != y->median ? (x->median > y->median ? 1 : -1) : strcmp(x->run_id, y->run_id);
 }
 
-/* Prints the newest `limit` points by time, or all of them by their medians. */
-static void print_rows(const struct timeline *t, const struct listing *how, int width)
+/* Adds the newest `limit` points by time, or all of them by their medians. */
+static void add_rows(const struct timeline *t, const struct listing *how, struct table *out)
 {
     size_t skip = how->limit < t->count ? t->count - how->limit : 0, n = t->count - skip;
     AUTO_FREE const struct timeline_point **rows = xcalloc(n + 1, sizeof *rows);
@@ -183,20 +219,28 @@ static void print_rows(const struct timeline *t, const struct listing *how, int 
     if (how->key)
         qsort(rows, n, sizeof *rows, by_median);
     for (size_t i = 0; i < n; i++)
-        print_point(rows[i], rows[i] == &t->points[t->count - 1], width);
+        add_point(t, rows[i], out);
 }
 
 static void print_points(const struct timeline *t, const struct listing *how)
 {
-    int width = commits_width(t);
+    AUTO(table_release) struct table table = {0};
+    AUTO(buf_release) struct buf text = {.max = REPORT_BYTES_MAX};
     const char *unit = metric_info(t->metric)->unit;
     char median[64];
     snprintf(median, sizeof median, "Median%s%.32s%s", *unit ? " (" : "", unit, *unit ? ")" : "");
-    printf("%-10s  %18s  %3s  %-12s  ", "Date", median, "n", "Source");
-    if (width)
-        printf("%-*s  ", width, "Commits");
-    puts("Run");
-    print_rows(t, how, width);
+    table_column(&table, "Date", false);
+    table_column(&table, median, true);
+    table_column(&table, "Change", true);
+    table_column(&table, "n", true);
+    table_note(&table, "Commits or sources");
+    table_column(&table, "Run", false);
+    table_column(&table, "Tag", false);
+    table_note(&table, "Note");
+    add_rows(t, how, &table);
+    table_drop_empty(&table, 3);
+    table_write_text(&table, cmd_screen(stdout), &text);
+    cmd_print(&text);
 }
 
 static void print_text(const struct timeline *t, const struct listing *how, FILE *notes)
@@ -233,11 +277,13 @@ static int history(struct cmd_env *env, void *args, const struct words *words, s
     const struct changes_options changes = changes_defaults();
     AUTO(store_close) struct store s = {0};
     AUTO(timeline_release) struct timeline t = {0};
+    AUTO(run_data_release) struct run_data newest = {0};
     struct timeline_filter filter;
     struct listing how;
     if (parse_filter(a, &filter, err) != 0 ||
         listing_parse(&a->listed, point_keys, ROWS_SHOWN, env->json, &how, err) != 0 ||
-        cmd_store_open(env, &s, STORE_READ, err) != 0 || timeline_load(&s, &filter, &changes, &t, err) != 0)
+        cmd_store_open(env, &s, STORE_READ, err) != 0 || fill_in_cell(&s, a, &newest, &filter, err) != 0 ||
+        timeline_load(&s, &filter, &changes, &t, err) != 0)
         return -1;
     if (env->json)
         return cmd_print_json(encode(&t));
@@ -248,8 +294,8 @@ static int history(struct cmd_env *env, void *args, const struct words *words, s
 #define AT(member) ARG_AT(struct history_args, member)
 
 static const struct arg options[] = {
-    {"--variant", "NAME", AT(variant), "variant of the cell"},
-    {"--context", "N", AT(context), "context of the cell"},
+    {"--variant", "NAME", AT(variant), "variant of the cell (default: the only one)"},
+    {"--context", "N", AT(context), "context of the cell (default: the only one)"},
     {"--node", "NODE", AT(node), "select the node, if measured on several"},
     {"--ticket", "NAME", AT(ticket), "select the plan's ticket, if measured by several plans"},
     {"--mode", "MODE", AT(mode), "perf or debug, if measured in both"},
@@ -265,7 +311,7 @@ static const struct arg options[] = {
 const struct cmd cmd_history = {
     .name = "history",
     .summary = "show one cell over all stored runs, and when it changed",
-    .usage = "--variant V --context C",
+    .usage = "[--variant V] [--context C]",
     .about = "Shows one cell over all stored runs, and the runs at which its level changed.",
     .options = ARG_TABLE(struct history_args, options),
     .unlisted = CMD_NODE_OPTIONS,
