@@ -125,7 +125,7 @@ TEST(both_languages_show_the_same_numbers)
     assert_line(text, "## Resumen ejecutivo");
     assert_line(text, "## Executive summary");
     assert_line(text, "## Comparación consolidada");
-    assert_line(text, "`baseline` con 8192: **regresión**, tarda 3.53 veces",
+    assert_line(text, "`baseline` (contexto 8192): **regresión**, tarda 3.53 veces",
                 "(114.27 s antes, 403.26 s ahora");
     assert_line(text, "`baseline` at 8192: **regressed**, takes 3.53 times",
                 "(114.27 s before, 403.26 s now");
@@ -229,7 +229,7 @@ TEST(nights_judge_a_run_and_tell_when_it_changed)
     text = render(&s, req, "latest");
     assert_line(text, "**Sin regresión, pero con sospechas: 1 celda**, frente a las 19 noches anteriores");
     assert_line(text, "**Sospechas** (1 celda): peor esta noche, pero sin decidir");
-    assert_line(text, "`baseline` con 256: tarda", "se esperaba 10.05 s", "otra noche así lo confirma");
+    assert_line(text, "`baseline` (contexto 256): tarda", "se esperaba 10.05 s", "otra noche así lo confirma");
     free(text);
     req.langs[0] = REPORT_EN;
     store_quiet_night(&s, 21);

@@ -57,7 +57,7 @@ TEST(a_context_that_failed_is_not_as_fast_as_the_reference)
     draft_one_failure(&d, 1);
     text = render_draft("failed_once_es.db", &d, REPORT_ES);
     lacks(text, "igual de rápida");
-    holds(text, "- `slow` con 256: **FAIL");
+    holds(text, "- `slow` (contexto 256): **FAIL");
     free(text);
 }
 
@@ -150,7 +150,7 @@ TEST(the_fastest_is_so_among_those_that_were_measured)
     draft_fastest(&d);
     draft_shot(&d, "v1", 256, 1, 20);
     text = render_draft("fewer_es.db", &d, REPORT_ES);
-    holds(text, "es la más rápida de las 2 a 3 variantes que están OK con 256, 512, 1024.");
+    holds(text, "es la más rápida de las 2 a 3 variantes que están OK (contexto 256, 512, 1024).");
     free(text);
 }
 

@@ -69,7 +69,7 @@ TEST(tests_without_a_result_count)
     holds(text, "- 1 of 3 tests OK (0 failed, 0 skipped, 2 without a result) at context 4096 on `");
     free(text);
     text = render(&s, REPORT_PREFILL, REPORT_ES);
-    holds(text, "- 1 de 3 pruebas OK (fallidas: 0, omitidas: 0, sin resultado: 2) con ");
+    holds(text, "- 1 de 3 pruebas OK (fallidas: 0, omitidas: 0, sin resultado: 2) en ");
     free(text);
 }
 
@@ -94,7 +94,7 @@ TEST(whole_commands_are_read_in_seconds)
     store_import(&s, METRIC_WALL_S);
     AUTO_FREE char *text = render(&s, REPORT_PREFILL, REPORT_ES);
     holds(text, "# demo: prueba de rendimiento en `192.0.2.10`");
-    holds_row(text, "| Variante | Tiempo total (s) | vs baseline | Estado |");
+    holds_row(text, "| Variante | Tiempo total (s) | Frente a baseline | Estado |");
     holds_row(text, "| `v3` | 2.50 | 2.00x | Más rápida |");
     lacks(text, "refill");
 }
@@ -214,7 +214,7 @@ TEST(a_run_of_kernels_alone_has_their_sections_and_its_finding_first)
     lacks(text, "Prefill (s)");
     free(text);
     text = render(&s, REPORT_PREFILL, REPORT_ES);
-    holds(text, "- `serial` serializa el lote y las cabezas: 16.0x el trabajo tarda 16.0x el tiempo");
+    holds(text, "- `serial` serializa el lote y las cabezas: al crecer el trabajo 16.0x, el tiempo crece 16.0x");
     free(text);
 }
 
