@@ -54,9 +54,21 @@ static void add_heading(struct page *p, cmark_node *node)
     buf_printf(p->out, "</h%d>\n", level);
 }
 
+/* Whether the last column is the evidence of the one before it: the verdict, which stays in view on a phone.
+ */
+static bool has_verdicts(const struct page *p, cmark_node *table)
+{
+    AUTO(buf_release) struct buf title = {.max = 256};
+    cmark_node *head = cmark_node_first_child(table), *last = head ? cmark_node_last_child(head) : NULL;
+    if (last)
+        plain_text(last, &title);
+    return strcmp(buf_str(&title), message(p->lang, MSG_COL_EVIDENCE)) == 0;
+}
+
 static void add_table(struct page *p, cmark_node *node)
 {
-    buf_puts(p->out, "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"");
+    buf_printf(p->out, "<div class=\"scroll%s\" role=\"region\" tabindex=\"0\" aria-label=\"",
+               has_verdicts(p, node) ? " verdicts" : "");
     escape_xml(p->out, buf_str(&p->heading));
     if (++p->tables > 1)
         buf_printf(p->out, " (%d)", p->tables);

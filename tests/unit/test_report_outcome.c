@@ -214,3 +214,27 @@ TEST(variables_that_serialise_a_perf_run_are_told)
 }
 
 GROUP(scratch_make, scratch_remove);
+
+/* On a phone, where the columns before it do not fit. */
+TEST(the_verdict_of_a_comparison_can_be_kept_in_view)
+{
+    AUTO(store_close) struct store s = open_store("phone.db");
+    struct err err = {0};
+    struct report_request req = report_defaults();
+    for (int i = 1; i <= 2; i++) {
+        struct draft d;
+        draft_night(&d, i);
+        draft_shot(&d, "base", 256, 1, i);
+        d.plan = strdup("{\"baseline\": \"main\"}");
+        int64_t key = must_store(&s, &d);
+        if (i == 1)
+            assert_ok(baseline_set(&s, "main", key, false, &err), &err);
+    }
+    req.run = "night-0002";
+    req.format = REPORT_HTML;
+    AUTO_FREE char *text = render(&s, req);
+    static const char div[] = "<div class=\"scroll verdicts\"";
+    const char *table = strstr(text, div);
+    assert_non_null(table);
+    assert_null(strstr(table + strlen(div), div));
+}
