@@ -19,14 +19,6 @@ int bisect_load_plan(struct plan *p, const struct bisect_request *r, struct err 
  */
 int bisect_prepare(struct bisect_state *b, const char *good, const char *bad, struct err *err);
 
-/* The entry of this cell among those that are slower at the bad end, or NULL. */
-const struct bisect_cell *bisect_find_cell(const struct bisect_state *b, const struct bisect_wanted *w);
-
-/* Whether the search only checks if a commit that was already found explains further cells. */
-bool bisect_is_check(const struct bisect_state *b);
-
-/* Sets out[i] if an ended search has found the commit or range for b->request.wanted[i]. */
-void bisect_explained(const struct bisect_state *b, bool out[static BISECT_CELLS_MAX]);
 /* The wanted cells that need another search, and their number; none if there is proven to be nothing to
  * find. */
 size_t bisect_left(const struct bisect_state *b, bool out[static BISECT_CELLS_MAX]);

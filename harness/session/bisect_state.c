@@ -2,7 +2,6 @@
 
 #include "common/base/alloc.h"
 #include "common/base/json.h"
-#include "harness/session/bisect_request.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -96,6 +95,37 @@ static json_t *encode_request(const struct bisect_request *r)
                      "variants", r->variants, "contexts", r->contexts, "path", r->path, "first_parent",
                      r->first_parent, "force", r->force, "rounds", r->rounds, "cells", encode_wanted(r),
                      "later", r->later, "night_good", r->night_good, "night_bad", r->night_bad);
+}
+
+bool bisect_is_check(const struct bisect_state *b)
+{
+    return *b->request.night_good;
+}
+
+const struct bisect_cell *bisect_find_cell(const struct bisect_state *b, const struct bisect_wanted *w)
+{
+    for (size_t i = 0; i < b->n_cells; i++)
+        if (b->cells[i].context == w->context && strcmp(b->cells[i].variant, w->variant) == 0)
+            return &b->cells[i];
+    return NULL;
+}
+
+/* Half of the change is the threshold of every step of a search, so it is used here too. */
+static bool is_most_of(const struct bisect_cell *c, const struct bisect_wanted *w)
+{
+    double share = log(c->ratio) / log(w->ratio);
+    return !isfinite(share) || share > 0.5;
+}
+
+void bisect_explained(const struct bisect_state *b, bool out[static BISECT_CELLS_MAX])
+{
+    memset(out, 0, BISECT_CELLS_MAX * sizeof *out);
+    for (size_t i = 0; bisect_state_answered(b) && i < b->request.n_wanted; i++) {
+        const struct bisect_cell *c = bisect_find_cell(b, &b->request.wanted[i]);
+        /* In a range of two commits, nothing else can be the cause. */
+        bool known = c && (c == &b->cells[0] || b->count == 2);
+        out[i] = known && (!bisect_is_check(b) || is_most_of(c, &b->request.wanted[i]));
+    }
 }
 
 /* The cells that the answer explains; without any that were asked for, the one that was followed. */

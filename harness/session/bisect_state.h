@@ -79,6 +79,15 @@ void bisect_state_release(struct bisect_state *b);
 /* Whether the search has ended with a commit or a range. */
 bool bisect_state_answered(const struct bisect_state *b);
 
+/* The entry of this cell among those that are slower at the bad end, or NULL. */
+const struct bisect_cell *bisect_find_cell(const struct bisect_state *b, const struct bisect_wanted *w);
+
+/* Whether the search only checks if a commit that was already found explains further cells. */
+bool bisect_is_check(const struct bisect_state *b);
+
+/* Sets out[i] if an ended search has found the commit or range for b->request.wanted[i]. */
+void bisect_explained(const struct bisect_state *b, bool out[static BISECT_CELLS_MAX]);
+
 int bisect_state_save(const struct bisect_state *b, struct store *s, struct err *err);
 /* Loads the search stored under this word; see bisect_row_load(). */
 int bisect_state_load(struct bisect_state *b, struct store *s, const char *word, bool exact, bool *found,

@@ -6,9 +6,6 @@
 
 #include "results/store/commit_range.h"
 
-struct comparison;
-struct delta;
-
 struct opening {
     char variant[RUN_NAME_MAX];
     int context;
@@ -28,9 +25,3 @@ struct openings {
 void openings_release(struct openings *o);
 /* NULL: the cell is as before, or nothing is known of when it changed. */
 const struct opening *openings_of(const struct openings *o, const char *variant, int context);
-
-/* Whether it is worth knowing when the cell became what it is. */
-bool opening_wanted(const struct comparison *c, const struct delta *d);
-/* Sets delta.stand.since of cells that were compared with a run: the first of the nights before that lie at
- * least half as far from the base as tonight, without one in between that does not. */
-void openings_look_back(struct comparison *c);

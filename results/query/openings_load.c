@@ -36,6 +36,55 @@ struct loading {
 #define FIRST_SINCE                                                                                          \
     "SELECT r.id, r.ordered_at" NIGHT_OF_PLAN " AND r.ordered_at >= :at ORDER BY r.ordered_at, r.id LIMIT 1"
 
+static const double share_of_change = 0.5;
+
+/* Whether it is worth knowing when the cell became what it is. */
+static bool is_wanted(const struct comparison *c, const struct delta *d)
+{
+    switch (d->verdict) {
+    case VERDICT_REGRESSED:
+    case VERDICT_SUSPECTED:
+    case VERDICT_IMPROVED:
+    case VERDICT_BROKEN:
+    case VERDICT_FAILING:
+    case VERDICT_MISSING:
+        return d->metric == c->primary;
+    case VERDICT_ACCEPTED:
+    case VERDICT_UNCHANGED:
+    case VERDICT_NOISY:
+    case VERDICT_NEW:
+    case VERDICT_FIXED:
+    case VERDICT_COUNT:
+        break;
+    }
+    return false;
+}
+
+/* To the first of the nights before that lie at least half as far from the base as tonight, without one in
+ * between that does not. */
+static void look_back(const struct comparison *c, struct delta *d)
+{
+    const struct history_series *s = history_find(&c->seen, d->variant, d->context, d->metric);
+    double change = log(d->now.median / d->base.median);
+    size_t first = s ? s->count : 0;
+    if (!s || !isfinite(change))
+        return;
+    while (first > 0 && log(s->points[first - 1].median / d->base.median) / change >= share_of_change)
+        first--;
+    if (first < s->count)
+        d->stand.since = s->points[first].measured_at;
+}
+
+/* Sets delta.stand.since of cells that were compared with a run. */
+static void look_back_all(struct comparison *c)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        struct delta *d = &c->deltas[i];
+        if (is_wanted(c, d) && d->compared == COMPARED_RUNS && d->stand.since == 0)
+            look_back(c, d);
+    }
+}
+
 struct night {
     int64_t key, at; /* key 0: there is none */
 };
@@ -206,7 +255,7 @@ static int load_all(struct loading *l, struct err *err)
         return -1;
     c->openings.items = xcalloc(c->count + 1, sizeof *c->openings.items);
     for (size_t i = 0; i < c->count; i++)
-        if (opening_wanted(c, &c->deltas[i]) &&
+        if (is_wanted(c, &c->deltas[i]) &&
             load_one(l, &c->deltas[i], &c->openings.items[c->openings.count++], err) != 0)
             return -1;
     return 0;
@@ -216,7 +265,7 @@ int openings_load(struct store *s, const struct run_data *now, struct comparison
 {
     struct loading l = {.store = s, .now = now, .c = c, .log = {.store = s}};
     openings_release(&c->openings);
-    openings_look_back(c);
+    look_back_all(c);
     int rc = load_all(&l, err);
     sql_finalize(l.well);
     sql_finalize(l.next);

@@ -41,7 +41,7 @@ told() {
     cat "$dir/told.$1"
 }
 
-# four_nights NAME [FILTER [SUBJECT]]: leaves the short ids of the commits in first, second, slow and innocent; with a SUBJECT, the
+# four_nights NAME [FILTER [SUBJECT]]: leaves the short ids of the commits in second, slow and innocent; with a SUBJECT, the
 # third night has a commit of that before the slow one.
 four_nights() {
     dir=$TMPDIR/$1 DB=$TMPDIR/$1/results.db
@@ -49,7 +49,7 @@ four_nights() {
     git -C "$dir/repo" init -q -b trunk
     echo 1.0 >"$dir/repo/kernel-4096"
     plan "${2:-}"
-    first=$(commit "add a kernel" 2.0)
+    commit "add a kernel" 2.0 >/dev/null
     night >"$dir/log" 2>&1
     a_day_passes
     second=$(commit "write notes")

@@ -229,7 +229,8 @@ TEST(nights_judge_a_run_and_tell_when_it_changed)
     text = render(&s, req, "latest");
     assert_line(text, "**Sin regresión, pero con sospechas: 1 celda**, frente a las 19 noches anteriores");
     assert_line(text, "**Sospechas** (1 celda): peor esta noche, pero sin decidir");
-    assert_line(text, "`baseline` (contexto 256): tarda", "se esperaba 10.05 s", "otra noche así lo confirma");
+    assert_line(text, "`baseline` (contexto 256): tarda", "se esperaba 10.05 s",
+                "otra noche así lo confirma");
     free(text);
     req.langs[0] = REPORT_EN;
     store_quiet_night(&s, 21);

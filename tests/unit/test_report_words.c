@@ -214,7 +214,8 @@ TEST(a_run_of_kernels_alone_has_their_sections_and_its_finding_first)
     lacks(text, "Prefill (s)");
     free(text);
     text = render(&s, REPORT_PREFILL, REPORT_ES);
-    holds(text, "- `serial` serializa el lote y las cabezas: al crecer el trabajo 16.0x, el tiempo crece 16.0x");
+    holds(text,
+          "- `serial` serializa el lote y las cabezas: al crecer el trabajo 16.0x, el tiempo crece 16.0x");
     free(text);
 }
 
