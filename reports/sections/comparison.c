@@ -60,8 +60,10 @@ static void write_shift(const struct report_model *m, struct md *w)
 {
     AUTO(buf_release) struct buf text = {.max = SHIFT_TEXT_MAX};
     verdict_shift(m->comparison, w->lang, &text);
-    if (text.len)
-        buf_printf(w->out, "%s\n\n", buf_str(&text));
+    if (text.len) {
+        md_text(w, buf_str(&text));
+        md_end(w);
+    }
     cards_paragraphs(m->comparison, w);
 }
 

@@ -263,17 +263,22 @@ static void accepted(const struct report_model *m, const struct delta *d, struct
             num_date(d->accepted->accepted_at).s, d->accepted->reason);
 }
 
+static void nested(const char *text, struct md *w)
+{
+    if (!*text)
+        return;
+    buf_puts(w->out, "  ");
+    md_bullet(w);
+    md_text(w, text);
+    md_line(w);
+}
+
 static void tickets(const struct report_model *m, struct md *w)
 {
     AUTO(buf_release) struct buf text = {.max = PHRASE_MAX};
     if (m->comparison)
         verdict_tickets(m->comparison, w->lang, &text);
-    if (text.len) {
-        buf_puts(w->out, "  ");
-        md_bullet(w);
-        md_text(w, buf_str(&text));
-        md_line(w);
-    }
+    nested(buf_str(&text), w);
 }
 
 static void shift(const struct report_model *m, struct md *w)
@@ -282,8 +287,7 @@ static void shift(const struct report_model *m, struct md *w)
     if (m->comparison && (m->comparison->shift.found || m->comparison->shift.device_changed ||
                           m->comparison->shift.accepted || verdict_uneven_cells(m->comparison)))
         verdict_shift(m->comparison, w->lang, &text);
-    if (text.len)
-        buf_printf(w->out, "  - %s\n", buf_str(&text));
+    nested(buf_str(&text), w);
 }
 
 static void commits(const struct commit_range *r, enum msg sentence, struct md *w)

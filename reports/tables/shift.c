@@ -1,13 +1,15 @@
 #include "reports/tables/shift.h"
 
 #include "common/base/alloc.h"
+#include "common/base/text.h"
 #include "reports/words/number.h"
 #include "results/judge/confirm.h"
 #include "results/stats/stats.h"
 
 #include <math.h>
+#include <string.h>
 
-enum { PART_MAX = 256, CARD_TEXT_MAX = 2048 };
+enum { PART_MAX = 256, CARD_TEXT_MAX = 2048, CELLS_NAMED = 4, NAMES_MAX = 1024 };
 
 /* Smaller common factors are not worth a sentence. */
 static const double shift_shown = 0.01;
@@ -60,6 +62,24 @@ static void put_agreement(const struct common_shift *s, enum report_lang lang, s
         message_plain(out, lang, MSG_SHIFT_AGREE, num_int((int64_t)s->agree).s, num_int((int64_t)s->cells).s);
 }
 
+/* The cells whose reference has the common factor in it: "v3 at 4096, v4 at 4096 and 3 more". */
+static void put_factored(const struct comparison *c, enum report_lang lang, struct buf *out)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < c->count; i++) {
+        const struct delta *d = &c->deltas[i];
+        if (d->metric != c->primary || !(fabs(d->reference.common - 1) > 0) || n++ >= CELLS_NAMED)
+            continue;
+        buf_puts(out, n > 1 ? ", " : "");
+        text_printable(out, d->variant, strlen(d->variant), sizeof d->variant);
+        if (d->context)
+            message_plain(out, lang, MSG_AT_CONTEXT, num_int(d->context).s);
+    }
+    if (n > CELLS_NAMED)
+        message_plain(out, lang, MSG_AND_MORE, num_int((int64_t)(n - CELLS_NAMED)).s);
+    buf_puts(out, n ? "" : message(lang, MSG_NO_CELL));
+}
+
 const char *shift_cells(const struct common_shift *s, enum report_lang lang)
 {
     return message(lang, s->agree == s->cells ? MSG_ALL_CELLS : MSG_MOST_CELLS);
@@ -79,20 +99,25 @@ static void describe_shift(const struct comparison *c, enum report_lang lang, st
     const struct common_shift *s = &c->shift;
     AUTO(buf_release) struct buf change = {.max = PART_MAX};
     AUTO(buf_release) struct buf cells = {.max = PART_MAX};
+    AUTO(buf_release) struct buf factored = {.max = NAMES_MAX};
     put_agreement(s, lang, &cells);
+    put_factored(c, lang, &factored);
     shift_change(c->primary, shift_size(s), s->worse, lang, &change);
     message_plain(out, lang, shift_message(s), buf_str(&change), buf_str(&cells), confirm_clause(c, lang),
-                  shift_cells(s, lang), num_change(s->ratio - 1).s);
+                  shift_cells(s, lang), num_change(s->ratio - 1).s, buf_str(&factored));
     put_since(c, s->since_base, lang, out);
 }
 
-static void describe_small(const struct common_shift *s, enum report_lang lang, struct buf *out)
+static void describe_small(const struct comparison *c, enum report_lang lang, struct buf *out)
 {
+    const struct common_shift *s = &c->shift;
     enum msg night = s->unusual ? MSG_SHIFT_UNUSUAL : MSG_SHIFT_SMALL;
     AUTO(buf_release) struct buf cells = {.max = PART_MAX};
+    AUTO(buf_release) struct buf factored = {.max = NAMES_MAX};
     put_agreement(s, lang, &cells);
+    put_factored(c, lang, &factored);
     message_plain(out, lang, isnan(s->p) ? MSG_SHIFT_SMALL_PAIR : night, num_change(s->ratio - 1).s,
-                  buf_str(&cells));
+                  buf_str(&cells), buf_str(&factored));
 }
 
 size_t verdict_uneven_cells(const struct comparison *c)
@@ -122,7 +147,7 @@ void verdict_shift(const struct comparison *c, enum report_lang lang, struct buf
     if (s->found)
         describe_shift(c, lang, out);
     else if (s->known && fabs(s->ratio - 1) >= shift_shown)
-        describe_small(s, lang, out);
+        describe_small(c, lang, out);
     if (s->device_changed) {
         buf_puts(out, out->len ? " " : "");
         message_plain(out, lang, MSG_SHIFT_DEVICE);

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COUNTS_MAX = 1024 };
+enum { COUNTS_MAX = 4096 };
 
 void terminal_run(const struct run_data *run, size_t reference, bool kernels, struct screen screen,
                   struct buf *out)

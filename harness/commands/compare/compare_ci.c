@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { SHIFT_TEXT_MAX = 2048 };
+enum { SHIFT_TEXT_MAX = 4096 };
 
 /* Whether the cell makes the command fail; must agree with finish_code(). */
 static bool is_bad(const struct comparison *c, const struct delta *d, bool suspects)

@@ -36,7 +36,7 @@ struct field {
     double value;
 };
 
-enum { FIELDS = 21, SHIFT_TEXT_MAX = 2048 };
+enum { FIELDS = 21, SHIFT_TEXT_MAX = 4096 };
 
 static void list_fields(const struct delta *d, struct field out[static FIELDS])
 {
@@ -272,10 +272,12 @@ static void write_md(const struct comparison *c, struct buf *out)
                    {"Verdict", false}, {"Evidence", false}};
     struct md w = {.out = out, .lang = REPORT_EN};
     struct table t;
-    size_t start = out->len;
-    verdict_shift(c, REPORT_EN, out);
-    if (out->len > start)
-        buf_puts(out, "\n\n");
+    AUTO(buf_release) struct buf shift = {.max = SHIFT_TEXT_MAX};
+    verdict_shift(c, REPORT_EN, &shift);
+    if (shift.len) {
+        md_text(&w, buf_str(&shift));
+        md_end(&w);
+    }
     cards_paragraphs(c, &w);
     table_init(&t);
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
