@@ -5,7 +5,7 @@
 #include "reports/tables/tables.h"
 #include "reports/words/number.h"
 
-enum { SHIFT_TEXT_MAX = 2048 };
+enum { SHIFT_TEXT_MAX = 4096 };
 
 static void write_differences(const struct report_model *m, struct md *w)
 {

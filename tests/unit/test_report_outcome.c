@@ -238,3 +238,24 @@ TEST(the_verdict_of_a_comparison_can_be_kept_in_view)
     assert_non_null(table);
     assert_null(strstr(table + strlen(div), div));
 }
+
+static char *timed_out(const char *db, double cpu_s)
+{
+    struct draft d;
+    draft_night(&d, 1);
+    struct run_test *t = draft_shot(&d, "base", 256, 1, 1);
+    t->status = STATUS_TIMEOUT;
+    t->timeout_s = 180;
+    t->used.cpu_user_s = cpu_s;
+    t->used.cpu_system_s = 0;
+    t->value[METRIC_PREFILL_S] = (double)NAN;
+    return render_draft(db, &d, REPORT_EN);
+}
+
+TEST(a_time_out_without_cpu_time_is_not_called_slow)
+{
+    AUTO_FREE char *idle = timed_out("idle.db", 0.02), *busy = timed_out("busy.db", 170);
+    holds(idle, "**Find out what `base` at 256 waits for**");
+    lacks(idle, "Raise the timeout");
+    holds(busy, "**Raise the timeout of `base` at 256");
+}
