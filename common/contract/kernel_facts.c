@@ -1,5 +1,7 @@
 #include "common/contract/kernel_facts.h"
 
+#include <string.h>
+
 enum { FACT_MAX = 1 << 30 };
 
 static const char *const resource_names[] = {
@@ -39,6 +41,7 @@ const char *instruction_class_name(enum instruction_class c)
 
 void kernel_facts_init(struct kernel_facts *f)
 {
+    memset(f, 0, sizeof *f);
     for (int i = 0; i < KERNEL_RESOURCES; i++)
         f->resource[i] = KERNEL_FACT_UNKNOWN;
     for (int i = 0; i < INSTRUCTION_CLASSES; i++)
@@ -55,7 +58,8 @@ static bool any_known(const int64_t *numbers, int n)
 
 bool kernel_facts_known(const struct kernel_facts *f)
 {
-    return any_known(f->resource, KERNEL_RESOURCES) || any_known(f->instructions, INSTRUCTION_CLASSES);
+    return *f->body || any_known(f->resource, KERNEL_RESOURCES) ||
+           any_known(f->instructions, INSTRUCTION_CLASSES);
 }
 
 static json_t *encode_group(const int64_t *numbers, const char *const *names, int n)
@@ -71,7 +75,7 @@ static json_t *encode_group(const int64_t *numbers, const char *const *names, in
 
 json_t *kernel_facts_encode(const struct kernel_facts *f)
 {
-    return json_pack("{s:o*, s:o*, s:o*}", "resources",
+    return json_pack("{s:s*, s:o*, s:o*, s:o*}", "body", *f->body ? f->body : NULL, "resources",
                      encode_group(f->resource, resource_names, KERNEL_RESOURCES), "instructions",
                      encode_group(f->instructions, class_names, INSTRUCTION_CLASSES), "hot_loop",
                      encode_group(f->hot_loop, class_names, INSTRUCTION_CLASSES));
@@ -97,10 +101,23 @@ static int decode_group(const struct json_at *at, const char *key, const char *c
     return 0;
 }
 
+static int decode_body(const struct json_at *at, char *out, struct err *err)
+{
+    struct json_at body = json_member(at, "body");
+    const char *text = json_string_value(body.value);
+    if (!body.value)
+        return 0;
+    if (!text || strlen(text) != KERNEL_BODY_LEN || strspn(text, "0123456789abcdef") != KERNEL_BODY_LEN)
+        return json_fail(&body, err, "expected %d lower-case hex digits", KERNEL_BODY_LEN);
+    memcpy(out, text, KERNEL_BODY_LEN + 1);
+    return 0;
+}
+
 int kernel_facts_decode(const struct json_at *at, struct kernel_facts *f, struct err *err)
 {
     kernel_facts_init(f);
-    return decode_group(at, "resources", resource_names, KERNEL_RESOURCES, f->resource, err) != 0 ||
+    return decode_body(at, f->body, err) != 0 ||
+                   decode_group(at, "resources", resource_names, KERNEL_RESOURCES, f->resource, err) != 0 ||
                    decode_group(at, "instructions", class_names, INSTRUCTION_CLASSES, f->instructions, err) !=
                        0 ||
                    decode_group(at, "hot_loop", class_names, INSTRUCTION_CLASSES, f->hot_loop, err) != 0

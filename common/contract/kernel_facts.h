@@ -39,7 +39,11 @@ enum instruction_class {
     INSTRUCTION_CLASSES
 };
 
+enum { KERNEL_BODY_LEN = 32 };
+
 struct kernel_facts {
+    char body[KERNEL_BODY_LEN + 1]; /* hash of the code without the kernel's own name: the same after it was
+                                     * renamed; "" unknown */
     int64_t resource[KERNEL_RESOURCES];
     int64_t instructions[INSTRUCTION_CLASSES]; /* KERNEL_FACT_UNKNOWN without a disassembler */
     int64_t hot_loop[INSTRUCTION_CLASSES];     /* of these; KERNEL_FACT_UNKNOWN without a loop */
@@ -51,7 +55,8 @@ const char *instruction_class_name(enum instruction_class c);
 
 void kernel_facts_init(struct kernel_facts *f);
 bool kernel_facts_known(const struct kernel_facts *f);
-/* Returns an object with "resources", "instructions" and "hot_loop", each only if anything of it is known. */
+/* Returns an object with "body", "resources", "instructions" and "hot_loop", each only if anything of it is
+ * known. */
 json_t *kernel_facts_encode(const struct kernel_facts *f);
 /* Reads the same members of an object, which may have others; those that are absent are unknown. ERR_INPUT
  * for negative numbers and other types. */

@@ -316,7 +316,7 @@ static void add_instructions(struct reading *r, const struct symbol *f, uint8_t 
     }
     sha256_add(&h, &r->e->flags, sizeof r->e->flags);
     sha256_add(&h, code, len);
-    code_graph_part(&r->graph, f->node, &h);
+    code_graph_part(&r->graph, f->node, CODE_PART_ALWAYS, &h);
     const struct amd_kernel *kernel = kernel_of(r, f);
     int dynamic = kernel ? amd_kernel_is_dynamic(kernel) : -1;
     /* Code objects before version 5 do not say. */
@@ -345,7 +345,10 @@ static void read_entry(struct reading *r, const struct symbol *f)
     sha256_begin(&h);
     sha256_add_text(&h, "metadata");
     mask_add(r->mask, &h, kernel->entry);
-    code_graph_part(&r->graph, f->node, &h);
+    code_graph_part(&r->graph, f->node, CODE_PART_NAMED, &h);
+    sha256_begin(&h);
+    amd_kernel_add_nameless(kernel, r->mask, &h);
+    code_graph_part(&r->graph, f->node, CODE_PART_NAMELESS, &h);
 }
 
 /* Whether a symbol is a kernel's descriptor. Its first *len characters are the kernel's name. */
@@ -375,7 +378,7 @@ static void read_descriptor(struct reading *r, const struct symbol *s)
     sha256_add(&h, d.data, DESCRIPTOR_ENTRY);
     sha256_add(&h, zeros, sizeof zeros);
     sha256_add(&h, d.data + DESCRIPTOR_ENTRY + sizeof zeros, d.len - DESCRIPTOR_ENTRY - sizeof zeros);
-    code_graph_part(&r->graph, f->node, &h);
+    code_graph_part(&r->graph, f->node, CODE_PART_ALWAYS, &h);
 }
 
 static void add_function(struct reading *r, const struct symbol *f)

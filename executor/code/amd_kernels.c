@@ -156,3 +156,21 @@ int amd_kernel_is_dynamic(const struct amd_kernel *k)
         return -1;
     return k->entry.data[at] == MSGPACK_TRUE ? 1 : k->entry.data[at] == MSGPACK_FALSE ? 0 : -1;
 }
+
+/* The order of the names in it is not fixed. */
+void amd_kernel_add_nameless(const struct amd_kernel *k, const struct mask *mask, struct sha256 *h)
+{
+    static const char *const names[] = {".name", ".symbol"};
+    const struct span entry = k->entry;
+    struct msgpack value = {.size = 0};
+    size_t from = 0;
+    for (size_t left = sizeof names / sizeof *names; left > 0; left--) {
+        size_t next = entry.len, place;
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+            if (msgpack_find(entry, 0, names[i], &place) && place >= from && place < next)
+                next = place;
+        mask_add(mask, h, (struct span){entry.data + from, next - from});
+        from = next < entry.len && msgpack_at(entry, next, &value) ? next + value.size : entry.len;
+    }
+    mask_add(mask, h, (struct span){entry.data + from, entry.len - from});
+}

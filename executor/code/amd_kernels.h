@@ -5,6 +5,7 @@
 
 #include "common/contract/kernel_facts.h"
 #include "executor/code/elf_file.h"
+#include "executor/code/mask.h"
 #include "executor/code/target.h"
 
 struct amd_kernel {
@@ -27,3 +28,5 @@ const struct amd_kernel *amd_kernels_find(const struct amd_kernels *k, const cha
 void amd_kernel_facts(const struct amd_kernel *k, const char *gpu, struct kernel_facts *out);
 /* Whether its stack has no size that the compiler knows. Returns -1 where the metadata does not say. */
 int amd_kernel_is_dynamic(const struct amd_kernel *k);
+/* Adds its entry without its names. */
+void amd_kernel_add_nameless(const struct amd_kernel *k, const struct mask *mask, struct sha256 *h);

@@ -31,11 +31,12 @@ void code_graph_node(struct code_graph *g, const char *name, bool kernel)
     kernel_facts_init(&node->facts);
 }
 
-void code_graph_part(struct code_graph *g, size_t node, struct sha256 *h)
+void code_graph_part(struct code_graph *g, size_t node, enum code_part_use use, struct sha256 *h)
 {
     ALLOC_GROW(g->part, g->parts + 1, g->part_cap);
     struct code_part *part = &g->part[g->parts++];
     part->node = node;
+    part->use = use;
     sha256_end(h, part->sha256);
 }
 
@@ -74,19 +75,31 @@ static int by_text(const void *a, const void *b)
     return strcmp(a, b);
 }
 
+/* Returns the first part of the next node. */
+static size_t hash_node(struct code_graph *g, size_t i, size_t part)
+{
+    struct sha256 named, nameless;
+    sha256_begin(&named);
+    sha256_begin(&nameless);
+    mask_add_name(&named, g->node[i].name);
+    for (; part < g->parts && g->part[part].node == i; part++) {
+        if (g->part[part].use != CODE_PART_NAMELESS)
+            sha256_add_text(&named, g->part[part].sha256);
+        if (g->part[part].use != CODE_PART_NAMED)
+            sha256_add_text(&nameless, g->part[part].sha256);
+    }
+    sha256_end(&named, g->node[i].own);
+    sha256_end(&nameless, g->node[i].nameless);
+    return part;
+}
+
 static void hash_nodes(struct code_graph *g)
 {
     size_t part = 0;
     if (g->parts)
         qsort(g->part, g->parts, sizeof *g->part, by_node);
-    for (size_t i = 0; i < g->nodes; i++) {
-        struct sha256 h;
-        sha256_begin(&h);
-        mask_add_name(&h, g->node[i].name);
-        for (; part < g->parts && g->part[part].node == i; part++)
-            sha256_add_text(&h, g->part[part].sha256);
-        sha256_end(&h, g->node[i].own);
-    }
+    for (size_t i = 0; i < g->nodes; i++)
+        part = hash_node(g, i, part);
 }
 
 static size_t first_edge(const struct code_graph *g, size_t from)
@@ -139,21 +152,21 @@ static size_t reach(struct code_graph *g, size_t i, size_t *steps)
     return count;
 }
 
-/* A function alone hashes to its own hash; otherwise the hashes of all are sorted, since the order in which
- * they are met is the linker's. */
-static void hash_reached(const struct code_graph *g, size_t i, size_t count, char *out)
+/* first: the hash of the function whose callees these are. Alone it is the result; otherwise the hashes of
+ * all are sorted, since the order in which they are met is the linker's. */
+static void hash_reached(const struct code_graph *g, const char *first, size_t count, char *out)
 {
     struct sha256 h;
     if (count == 1) {
-        memcpy(out, g->node[i].own, SHA256_HEX_LEN + 1);
+        memcpy(out, first, SHA256_HEX_LEN + 1);
         return;
     }
     char(*own)[SHA256_HEX_LEN + 1] = xcalloc(count, sizeof *own);
     for (size_t n = 0; n < count; n++)
-        memcpy(own[n], g->node[g->stack[n]].own, sizeof *own);
+        memcpy(own[n], n == 0 ? first : g->node[g->stack[n]].own, sizeof *own);
     qsort(own, count, sizeof *own, by_text);
     sha256_begin(&h);
-    sha256_add_text(&h, g->node[i].own);
+    sha256_add_text(&h, first);
     for (size_t n = 0; n < count; n++)
         sha256_add_text(&h, own[n]);
     sha256_end(&h, out);
@@ -216,8 +229,11 @@ static void add_node(struct code_graph *g, size_t i, size_t *steps, struct code_
         code_set_add(set, CODE_ITEM_FUNCTION, name, node->own);
         return;
     }
+    char nameless[SHA256_HEX_LEN + 1];
     size_t count = reach(g, i, steps);
-    hash_reached(g, i, count, item.sha256);
+    hash_reached(g, node->own, count, item.sha256);
+    hash_reached(g, node->nameless, count, nameless);
+    memcpy(item.facts.body, nameless, KERNEL_BODY_LEN);
     complete_facts(g, count, &item);
     code_set_add_kernel(set, name, &item);
 }

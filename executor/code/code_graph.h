@@ -15,12 +15,17 @@ struct code_node {
     bool referred;
     bool pointers;  /* it calls through pointers itself; set when finished, as the next */
     bool candidate; /* such a call may be of it */
-    char own[SHA256_HEX_LEN + 1];
+    char own[SHA256_HEX_LEN + 1], nameless[SHA256_HEX_LEN + 1]; /* the latter without its name */
     struct kernel_facts facts; /* of a kernel; whoever reads the file fills them */
 };
 
+/* A part that holds the function's name counts for the hash with the name only; in the other one, another
+ * part stands for it. */
+enum code_part_use { CODE_PART_ALWAYS, CODE_PART_NAMED, CODE_PART_NAMELESS };
+
 struct code_part {
     size_t node;
+    enum code_part_use use;
     char sha256[SHA256_HEX_LEN + 1];
 };
 
@@ -43,7 +48,7 @@ void code_graph_release(struct code_graph *g);
 /* Adds a function. The name stays the file's; the node's index is the number of earlier calls. */
 void code_graph_node(struct code_graph *g, const char *name, bool kernel);
 /* Ends h and adds it to the node as a part. */
-void code_graph_part(struct code_graph *g, size_t node, struct sha256 *h);
+void code_graph_part(struct code_graph *g, size_t node, enum code_part_use use, struct sha256 *h);
 void code_graph_edge(struct code_graph *g, size_t from, size_t to);
 /* Adds every kernel, and every other function, to the set. What calls through pointers may call every
  * function that nothing refers to, or only data. Where calls make a kernel's stack or spills unknown, its

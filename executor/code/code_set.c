@@ -111,6 +111,28 @@ static int by_need(const struct code_item *a, const struct code_item *b)
     return need ? need : (a->listing != NULL) - (b->listing != NULL);
 }
 
+static int by_body(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+/* The order of the hashes depends on the name, so that of the bodies must not. */
+static void join_bodies(const struct code_item *item, size_t count, char *out)
+{
+    char(*body)[KERNEL_BODY_LEN + 1] = xcalloc(count, sizeof *body), sha256[SHA256_HEX_LEN + 1];
+    struct sha256 h;
+    for (size_t i = 0; i < count; i++)
+        memcpy(body[i], item[i].facts.body, sizeof *body);
+    qsort(body, count, sizeof *body, by_body);
+    sha256_begin(&h);
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || strcmp(body[i], body[i - 1]) != 0)
+            sha256_add_text(&h, body[i]);
+    sha256_end(&h, sha256);
+    memcpy(out, sha256, KERNEL_BODY_LEN);
+    free(body);
+}
+
 /* Joins the kernels of one name, from *at on: several if built for several GPUs, or local to files. */
 static void join_kernels(const struct code_set *s, size_t *at, struct code_item *out)
 {
@@ -130,7 +152,9 @@ static void join_kernels(const struct code_set *s, size_t *at, struct code_item 
     }
     *out = *chosen;
     sha256_end(&h, out->sha256);
-    if (!several)
+    if (several)
+        join_bodies(first, i - *at, out->facts.body);
+    else
         memcpy(out->sha256, first->sha256, SHA256_HEX_LEN + 1);
     *at = i;
 }

@@ -215,7 +215,7 @@ static void read_shared_attributes(struct reading *r, struct span s)
         sha256_add(&h, &a.number, sizeof a.number);
         sha256_add(&h, a.data.data + SYMBOL_SIZE, SYMBOL_SIZE);
         note_number(r, f, a.number, span_u32(a.data, SYMBOL_SIZE));
-        code_graph_part(&r->graph, f->node, &h);
+        code_graph_part(&r->graph, f->node, CODE_PART_ALWAYS, &h);
     }
 }
 
@@ -290,7 +290,7 @@ static void read_owned(struct reading *r, const struct elf_section *s, struct fu
     sha256_add(&h, &len, sizeof len);
     sha256_add(&h, s->name, len);
     add_contents(r, &h, s, f);
-    code_graph_part(&r->graph, f->node, &h);
+    code_graph_part(&r->graph, f->node, CODE_PART_ALWAYS, &h);
 }
 
 /* Static shared memory is that of the section, without what the system reserves. */

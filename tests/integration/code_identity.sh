@@ -123,6 +123,21 @@ one_instruction() {
     other_than_first "$1" instruction "only that kernel changes" first
 }
 
+# renamed TOOL: another name, longer than 31 characters, in a namespace: another identity, and the same body.
+renamed() {
+    needs build "$1" base
+    needs build "$1" renamed 's/void first(float \*x) { \(.*\) }/void first(float *x);\nnamespace other { __global__ void a_first_kernel_with_a_name_that_is_much_longer(float *x) { \1 } }/
+        s/first<<</other::a_first_kernel_with_a_name_that_is_much_longer<<</'
+    needs build "$1" instruction 's/+= 5/-= 5/'
+    is "the code has a new name" "$(code "$1" renamed '[.kernels[].name | select(test("first"))] | length' | xargs)" 1
+    [ "$(code "$1" renamed .sha256)" != "$(code "$1" base .sha256)" ]
+    ok "the identity of the build changes" $?
+    is "the kernels have the same bodies" "$(code "$1" renamed '[.kernels[].body] | sort | unique | join(" ")')" \
+        "$(code "$1" base '[.kernels[].body] | sort | unique | join(" ")')"
+    [ "$(code "$1" instruction '.kernels[] | select(.name | test("first")).body')" != "$(code "$1" base '.kernels[] | select(.name | test("first")).body')" ]
+    ok "other code has another one" $?
+}
+
 longer_kernel() {
     needs build "$1" base
     needs build "$1" longer 's/+= 5;/+= 5; for (int i = 0; i < 40; i++) x[i * 64 + threadIdx.x] *= x[i];/'
@@ -209,6 +224,7 @@ toolchain() {
     scenario "$1: the same source twice" twice "$1"
     scenario "$1: a comment and the host's code" host_only "$1"
     scenario "$1: one instruction of one kernel" one_instruction "$1"
+    scenario "$1: a kernel that is renamed" renamed "$1"
     scenario "$1: a kernel that becomes longer" longer_kernel "$1"
     scenario "$1: a function that a kernel calls" called_function "$1"
     scenario "$1: a constant" constant "$1"
