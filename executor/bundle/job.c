@@ -226,6 +226,7 @@ const struct key job_keys[] = {
     {KEY_AT(struct job, date), .kind = KEY_TEXT, .in = IN_JOB, .most = SHORT_TEXT, .text = ""},
     {KEY_AT(struct job, node), .kind = KEY_TEXT, .in = IN_JOB, .most = SHORT_TEXT, .text = ""},
     {KEY_AT(struct job, fresh), .kind = KEY_FLAG, .in = IN_JOB},
+    {KEY_AT(struct job, compile_only), .kind = KEY_FLAG, .in = IN_JOB},
     {KEY_AT(struct job, purpose), .kind = KEY_CHOICE, .in = IN_JOB, .words = run_purpose_names},
     {.name = "plan_sha256", .kind = KEY_PART, .in = IN_JOB},
     {.name = "harness_version", .kind = KEY_PART, .in = IN_JOB},

@@ -45,6 +45,7 @@ struct job {
     const char *run_id, *date, *node;
     const char *source_sha256; /* NULL: no source tree */
     bool fresh;                /* ignore cached builds */
+    bool compile_only;         /* only build: no GPU is used or asked for its code, no gate runs */
     int purpose;               /* enum run_purpose */
     const json_t *preflight;   /* the harness's warnings about the node, or NULL */
     struct settings settings;

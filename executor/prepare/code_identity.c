@@ -74,6 +74,8 @@ void code_identity_gpus(const struct suite *s, size_t variant, struct targets *o
     const json_t *gpu;
     size_t i;
     *out = (struct targets){.count = 0};
+    if (s->job.compile_only)
+        return;
     json_array_foreach(json_object_get(s->node, "gpus"), i, gpu)
     {
         const char *arch = json_string_value(json_object_get(gpu, "arch"));

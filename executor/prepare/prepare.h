@@ -82,7 +82,8 @@ int built_look(const struct suite *s, size_t variant, seal_fn *fn, void *arg, st
  * has failed, in the variant's state. Files that cannot be hashed give an unknown identity with its reason,
  * not an error. So does a build without device code whose tests name files of the sources. */
 int code_identity_take(struct suite *s, size_t variant, struct err *err);
-/* Gives the GPUs of the node as code is compiled for them; none where they are not known. */
+/* Gives the GPUs of the node as code is compiled for them; none where they are not known, or are not to be
+ * asked. */
 void code_identity_gpus(const struct suite *s, size_t variant, struct targets *out);
 
 /* Takes the resource usage of a variant's kernels, as its build reports it. A build may write

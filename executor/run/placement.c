@@ -141,7 +141,7 @@ static int prepare_variants(struct suite *s, struct err *err)
         if (part_builds(part, i) && build_variant(s, i, err) != 0)
             return err_wrap(err, "building %s", s->job.variant[i].name);
     }
-    for (size_t i = 0; i < s->job.variant_count && !s->loop.stop; i++) {
+    for (size_t i = 0; i < s->job.variant_count && !s->loop.stop && !s->job.compile_only; i++) {
         if ((!part->on || i == part->variant) && gate_variant(s, i, err) != 0)
             return err_wrap(err, "gates of %s", s->job.variant[i].name);
     }

@@ -87,7 +87,7 @@ static int end_stopped(struct suite *s, struct err *err)
 /* Only where tests of the variant may have run. */
 static int clean_up(struct suite *s, struct err *err)
 {
-    for (size_t i = 0; i < s->job.variant_count; i++)
+    for (size_t i = 0; i < s->job.variant_count && !s->job.compile_only; i++)
         if (s->job.variant[i].cleanup.argc > 0 && s->variant[i].status == STATUS_OK && !s->loop.stop &&
             gate_clean_up(s, i, err) != 0)
             return -1;

@@ -247,12 +247,14 @@ json_t *job_encode(const struct plan *p, const struct job_request *req)
     json_t *job = encode_identity(p, req);
     if (req->preflight)
         json_object_set(job, "preflight", req->preflight);
-    if (p->counters.on && (req->counters || p->counters.when == COUNTERS_ALWAYS))
+    if (p->counters.on && !req->compile_only && (req->counters || p->counters.when == COUNTERS_ALWAYS))
         json_object_set(job, "counters", json_object_get(p->root, "counters"));
     if (req->sweep && *req->sweep)
         json_object_set_new(job, "sweep", json_string(req->sweep));
     if (req->fresh)
         json_object_set_new(job, "fresh", json_true());
+    if (req->compile_only)
+        json_object_set_new(job, "compile_only", json_true());
     if (p->gpus.given)
         json_object_set(job, "gpus", json_object_get(p->root, "gpus"));
     keys_encode_job(job, settings_keys, &p->settings);

@@ -23,6 +23,7 @@ struct job_request {
     bool fresh;        /* ignore cached builds */
     bool counters;     /* run the plan's counters, even if the plan does not want them in every run */
     bool build_only;   /* no tests: only build the variants and run their gates */
+    bool compile_only; /* with build_only: no gates either, and no GPU is used */
     json_t *preflight; /* warnings about the node, borrowed, or NULL */
     const char *const
         *alone; /* names of variants that run alone although the plan does not say so, borrowed */

@@ -119,6 +119,18 @@ void plan_smoke(struct plan *p)
     v->count = count;
 }
 
+void plan_only_builds(struct plan *p)
+{
+    p->scheduler.on = false;
+    p->gpus = (struct gpu_wish){.amount = GPUS_ONE};
+    p->settings.placement = PLACEMENT_POINT;
+    p->settings.gpus_per_test = 1;
+    p->settings.clocks_mode = CLOCKS_LEAVE;
+    p->settings.limit_memory = NULL;
+    p->settings.limit_processes = 0;
+    p->settings.isolate = false;
+}
+
 bool overrides_keep(struct overrides_record *r, const struct overrides *o)
 {
     bool fits = true;

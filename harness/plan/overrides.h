@@ -29,6 +29,8 @@ int overrides_apply(const struct overrides *o, struct plan *p, struct err *err);
 
 /* Reduces a plan to a cheap run that tries each variant once, at its first shape and the smallest context. */
 void plan_smoke(struct plan *p);
+/* Drops what its builds do not need: GPUs, clocks, limits, isolation, a scheduler. */
+void plan_only_builds(struct plan *p);
 
 /* The overrides that a record keeps. "" in the first four means not given. */
 struct overrides_record {

@@ -45,8 +45,11 @@ int measure_run(struct plan *p, const struct session_options *opt, struct store 
         return -1;
     rename_plan(p, opt->purpose);
     if (session_start(&s, p, &own, err) == 0 && session_follow(&s, err) == 0 &&
-        session_collect(&s, err) == 0 && store_bundle(&s, store, key, err) == 0)
+        session_collect(&s, err) == 0 && store_bundle(&s, store, key, err) == 0) {
+        if (own.compile_only)
+            session_forget(&s);
         return 0;
+    }
     char left[SESSION_LEFT_MAX];
     session_describe_left(&s, left);
     if (session_is_left(&s, err))

@@ -394,6 +394,10 @@ void preflight_check(struct preflight *out, const json_t *node, const struct pre
     check_clock(out, needs);
     check_disk(out, node);
     check_compilers(out, node, needs);
+    if (needs->compile_only) {
+        check_engines(out, node, needs);
+        return;
+    }
     check_gpus(out, node, needs->gpus);
     tuning_check(out, node);
     check_containment(out, node, needs);

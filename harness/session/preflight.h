@@ -18,6 +18,7 @@ struct preflight_needs {
     unsigned engines;            /* bits of enum container_engine that the plan's containers need */
     bool isolate;                /* the plan isolates its tests */
     bool by_scheduler;           /* tests run on other machines than the checked one */
+    bool compile_only;           /* the run builds, and measures nothing */
     bool hipcc, nvcc;            /* the plan's builds name this compiler */
     bool debug;                  /* the run's mode is debug */
     const json_t *env;           /* the plan's "env", borrowed; NULL: none */

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static const double other_pull_s = 3600;
+static const double other_pull_s = 3600, forget_deadline_s = 60;
 static const double line_limit_s = 60; /* the executor sends at least an empty line every 2 s */
 
 enum {
@@ -397,6 +397,13 @@ int session_collect(struct session *s, struct err *err)
         return -1;
     s->rec.state = RUNREC_PULLED;
     return runrec_save(&s->rec, s->opt.db, err);
+}
+
+void session_forget(struct session *s)
+{
+    const char *args[] = {"--run", s->rec.run_id, NULL};
+    struct err ignored = {0};
+    json_decref(remote_call(&s->remote, "forget", args, NULL, 0, forget_deadline_s, &ignored));
 }
 
 void session_close(struct session *s)

@@ -33,6 +33,7 @@ struct session_options {
     const char *sweep;         /* shared with the runs of other nodes (sweep.h) */
     bool counters;             /* count what the plan's "counters" name, after the tests */
     bool build_only;           /* no tests: build the variants and look at their gates */
+    bool compile_only;         /* with build_only: no gates either, and no GPU is used */
     bool needs_commands;       /* a test whose command cannot be found ends session_follow() with ERR_INPUT */
     size_t gpus_at_once;       /* least number of GPUs for the placement "every"; 0: any */
     bool repeatable;           /* an interrupted start can be repeated from its record */
@@ -92,6 +93,8 @@ json_t *session_preflight(struct session *s, const struct plan *p, struct prefli
 int session_follow(struct session *s, struct err *err);
 /* Pulls the bundle of an ended run to s->rec.bundle; it is moved there only once complete and verified. */
 int session_collect(struct session *s, struct err *err);
+/* Removes the ended run from the node, if it answers: for results that are not kept. */
+void session_forget(struct session *s);
 void session_close(struct session *s);
 
 enum { SESSION_LEFT_MAX = 400 };

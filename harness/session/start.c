@@ -121,6 +121,7 @@ static int submit_job(struct session *s, const struct plan *p, const char *sha, 
                                     .counters = s->opt.counters,
                                     .fresh = s->opt.overrides.fresh,
                                     .build_only = s->opt.build_only,
+                                    .compile_only = s->opt.compile_only,
                                     .hints = hints,
                                     .gpu_groups = s->gpu_groups,
                                     .alone = alone,
@@ -165,7 +166,7 @@ static bool builds_with(const struct plan *p, const char *text)
 
 json_t *session_preflight(struct session *s, const struct plan *p, struct preflight *out, struct err *err)
 {
-    const char *model = p->scheduler.on ? NULL : p->settings.model;
+    const char *model = p->scheduler.on || s->opt.compile_only ? NULL : p->settings.model;
     const char *args[] = {"--model", model, NULL};
     double before = clock_real_s();
     json_t *node = remote_call(&s->remote, "probe", model ? args : NULL, NULL, 0, probe_deadline_s, err);
@@ -180,6 +181,7 @@ json_t *session_preflight(struct session *s, const struct plan *p, struct prefli
                                           .engines = plan_engines(p),
                                           .isolate = p->settings.isolate,
                                           .by_scheduler = p->scheduler.on,
+                                          .compile_only = s->opt.compile_only,
                                           .hipcc = builds_with(p, "hipcc") || builds_with(p, "PLATFORM=amd"),
                                           .nvcc = builds_with(p, "nvcc") || builds_with(p, "PLATFORM=nvidia"),
                                           .debug = p->settings.mode && strcmp(p->settings.mode, "debug") == 0,

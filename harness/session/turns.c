@@ -150,6 +150,8 @@ static int run_side(const struct turns_request *r, const struct turns_side *side
         return -1;
     opt.git = git;
     opt.exported = side->dir && side->commit;
+    if (opt.compile_only)
+        plan_only_builds(&p);
     opt.build_only = build_only && !p.scheduler.on;
     if (build_only && p.scheduler.on)
         matrix_repeat_exactly(&p.matrix, 1);

@@ -49,8 +49,12 @@ static void add_changed(struct table *t, const struct kernel_pair *p, enum repor
 
 static void add_only(struct table *t, const struct kernel_pair *p, enum report_lang lang)
 {
+    static const enum msg words[] = {[KERNEL_RENAMED] = MSG_CODE_RENAMED,
+                                     [KERNEL_MOVED] = MSG_CODE_MOVED,
+                                     [KERNEL_NEW] = MSG_CODE_ADDED,
+                                     [KERNEL_GONE] = MSG_CODE_REMOVED};
     add_name(t, p);
-    table_text(t, message(lang, p->now ? MSG_CODE_ADDED : MSG_CODE_REMOVED));
+    table_text(t, message(lang, words[p->state]));
     table_text(t, "");
     table_text(t, "");
 }
@@ -61,9 +65,9 @@ static void fill(struct table *t, const struct kernel_pairs *pairs, enum report_
     table_numbers(t, lang, MSG_COL_BEFORE, MSG_COL_AFTER);
     for (size_t i = 0; i < pairs->count && table_rows(t) < ROWS_MAX; i++) {
         const struct kernel_pair *p = &pairs->items[i];
-        if (p->same)
+        if (p->state == KERNEL_IDENTICAL)
             continue;
-        if (p->before && p->now)
+        if (p->state == KERNEL_CHANGED)
             add_changed(t, p, lang);
         else
             add_only(t, p, lang);

@@ -1,20 +1,30 @@
 /* kernel_pairs: the kernels of one variant in two runs beside each other, by name: whose machine code
- * differs, and which only one of them has. Pure; the pairs borrow from the runs' details. The owner calls
- * kernel_pairs_release().
+ * differs, which only one of them has, and which of these are the same code under another name. Pure; the
+ * pairs borrow from the runs' details. The owner calls kernel_pairs_release().
  */
 #pragma once
 
 #include "results/store/details.h"
 #include "results/store/run_data.h"
 
+enum kernel_state {
+    KERNEL_IDENTICAL,
+    KERNEL_RENAMED, /* identical but for its name */
+    KERNEL_MOVED,   /* the same, and only its namespace or class has another name */
+    KERNEL_CHANGED,
+    KERNEL_NEW,
+    KERNEL_GONE,
+    KERNEL_STATES
+};
+
 struct kernel_pair {
     const struct run_kernel_code *before, *now; /* NULL: that run has no such kernel; never both */
-    bool same;                                  /* machine code */
+    enum kernel_state state;
 };
 
 struct kernel_pairs {
-    struct kernel_pair *items; /* by name */
-    size_t count, cap, changed;
+    struct kernel_pair *items;  /* by name, the present one if there is one */
+    size_t count, cap, changed; /* changed: of other code, new or gone */
 };
 
 /* One variant of one run. */
@@ -28,7 +38,14 @@ struct kernel_side {
 void kernel_pairs_make(const struct kernel_side *before, const struct kernel_side *now,
                        struct kernel_pairs *out);
 void kernel_pairs_release(struct kernel_pairs *p);
+/* The present name, or of a kernel that is gone the last one. */
 const char *kernel_pair_name(const struct kernel_pair *p);
+/* The name that it had; NULL unless it was renamed or moved. */
+const char *kernel_pair_former(const struct kernel_pair *p);
+/* Whether its machine code is not what it was. */
+bool kernel_pair_differs(const struct kernel_pair *p);
+/* "identical", "renamed", "moved", "changed", "new", "gone" */
+const char *kernel_state_name(enum kernel_state s);
 
 /* One number of two kernels. */
 struct kernel_fact {

@@ -65,7 +65,7 @@ TEST(changed_kernels_are_listed)
     assert_int_equal(c.rows[0].before, 64);
     assert_int_equal(c.rows[0].after, 96);
     assert_string_equal(c.rows[1].kernel, "new");
-    assert_string_equal(c.rows[1].what, "added");
+    assert_string_equal(c.rows[1].what, "new");
 }
 
 static void assert_headline(const struct bisect_state *b, const char *expected)

@@ -31,9 +31,9 @@ TEST(kernels_are_paired_by_name)
     assert_int_equal(pairs.count, 4);
     assert_int_equal(pairs.changed, 3);
     assert_null(pairs.items[0].now);
-    assert_false(pairs.items[1].same);
+    assert_int_equal(pairs.items[1].state, KERNEL_CHANGED);
     assert_string_equal(kernel_pair_name(&pairs.items[1]), "b");
-    assert_true(pairs.items[2].same);
+    assert_int_equal(pairs.items[2].state, KERNEL_IDENTICAL);
     assert_null(pairs.items[3].before);
     assert_string_equal(kernel_pair_name(&pairs.items[3]), "d");
     struct kernel_fact f = kernel_pair_fact(&pairs.items[1], KERNEL_VGPRS);
@@ -46,6 +46,38 @@ TEST(kernels_are_paired_by_name)
     kernel_pairs_release(&pairs);
     kernel_pairs_make(&absent, &absent, &pairs);
     assert_int_equal(pairs.count, 0);
+    kernel_pairs_release(&pairs);
+}
+
+static struct run_kernel_code with_body(const char *name, char digit)
+{
+    struct run_kernel_code k = kernel(0, name, digit, 8);
+    memset(k.facts.body, digit, KERNEL_BODY_LEN);
+    k.sha256[0] = name[3]; /* the name is part of it */
+    return k;
+}
+
+/* a::one moves to b, two becomes three, and of two twins each is paired once. */
+TEST(a_kernel_with_another_name_is_recognised)
+{
+    struct run_variant variants[] = {{.name = "v"}};
+    struct run_data run = {.variants = variants, .n_variants = 1};
+    struct run_kernel_code was[] = {with_body("_ZN1a3oneEPf", '1'), with_body("_Z3twoPf", '2'),
+                                    with_body("_Z3zooPf", '1'), kernel(0, "bare", '4', 8)};
+    struct run_kernel_code is[] = {with_body("_ZN1b3oneEPf", '1'), with_body("_Z5threePf", '2'),
+                                   with_body("_Z5threePd", '2'), kernel(0, "other", '4', 8)};
+    struct run_details before = {.kernels = was, .n_kernels = 4}, now = {.kernels = is, .n_kernels = 4};
+    const struct kernel_side x = {&run, &before, "v"}, y = {&run, &now, "v"};
+    size_t of[KERNEL_STATES] = {0};
+    struct kernel_pairs pairs;
+    kernel_pairs_make(&x, &y, &pairs);
+    for (size_t i = 0; i < pairs.count; i++)
+        of[pairs.items[i].state]++;
+    assert_int_equal(of[KERNEL_MOVED], 1);
+    assert_int_equal(of[KERNEL_RENAMED], 1);
+    assert_int_equal(of[KERNEL_NEW], 2);
+    assert_int_equal(of[KERNEL_GONE], 2); /* without a body nothing is known of its name */
+    assert_int_equal(pairs.changed, 4);
     kernel_pairs_release(&pairs);
 }
 

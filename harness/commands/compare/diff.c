@@ -1,9 +1,10 @@
-/* kernsweep diff: compares the machine code of a variant in two runs, kernel by kernel: resources,
- * instructions by class, hot loops, and the listings. */
+/* kernsweep diff: compares the machine code of a variant in two runs, or of a plan at two revisions, kernel
+ * by kernel: resources, instructions by class, hot loops, and the listings. */
 #include "common/base/regex.h"
 #include "common/base/symbol.h"
 #include "harness/commands/base/cmd.h"
 #include "harness/commands/compare/diff_listing.h"
+#include "harness/commands/measure/diff_revisions.h"
 #include "reports/render/table.h"
 #include "results/judge/kernel_pairs.h"
 #include "results/query/find_run.h"
@@ -68,23 +69,11 @@ static bool is_meant(struct diff *d, const struct kernel_pair *p)
            regex_match(&d->kernel, title.s, strlen(title.s), 0, &ignored) == 1;
 }
 
-static const char *state_of(const struct kernel_pair *p)
-{
-    if (p->same)
-        return "same";
-    return !p->before ? "added" : !p->now ? "removed" : "changed";
-}
-
 static int pair_listing(struct diff *d, const struct kernel_pair *p, struct buf *out, struct err *err)
 {
-    if (p->same || !d->before.listed || !d->now.listed)
+    if (p->state != KERNEL_CHANGED || !d->before.listed || !d->now.listed)
         return 0;
     return diff_listing(&d->before.listings, &d->now.listings, kernel_pair_name(p), out, err);
-}
-
-static json_t *encode_facts(const struct run_kernel_code *k)
-{
-    return k ? kernel_facts_encode(&k->facts) : json_null();
 }
 
 static int encode_pair(struct diff *d, const struct kernel_pair *p, json_t *kernels, struct err *err)
@@ -92,8 +81,7 @@ static int encode_pair(struct diff *d, const struct kernel_pair *p, json_t *kern
     AUTO(buf_release) struct buf listing = {.max = PAIR_MAX};
     if (pair_listing(d, p, &listing, err) != 0)
         return -1;
-    json_t *out = json_pack("{s:s, s:s, s:o, s:o}", "name", kernel_pair_name(p), "state", state_of(p),
-                            "before", encode_facts(p->before), "after", encode_facts(p->now));
+    json_t *out = diff_encode_kernel(p);
     if (listing.len)
         json_object_set_new(out, "listing", json_string(buf_str(&listing)));
     json_array_append_new(kernels, out);
@@ -172,8 +160,11 @@ static int print_pair(struct diff *d, const struct kernel_pair *p, struct err *e
     AUTO(buf_release) struct buf listing = {.max = PAIR_MAX};
     if (pair_listing(d, p, &listing, err) != 0)
         return -1;
-    printf("\n%s: %s\n", symbol_title(kernel_pair_name(p)).s, state_of(p));
-    print_facts(p);
+    const char *former = kernel_pair_former(p);
+    printf("\n%s: %s%s%s\n", symbol_title(kernel_pair_name(p)).s, kernel_state_name(p->state),
+           former ? ", was " : "", former ? symbol_title(former).s : "");
+    if (kernel_pair_differs(p))
+        print_facts(p);
     if (listing.len) {
         putchar('\n');
         cmd_print(&listing);
@@ -206,7 +197,7 @@ static int print_text(struct diff *d, struct err *err)
         if (!is_meant(d, p))
             continue;
         meant++;
-        if (!p->same && print_pair(d, p, err) != 0)
+        if (p->state != KERNEL_IDENTICAL && print_pair(d, p, err) != 0)
             return -1;
     }
     if (d->kernel.code && d->pairs.count && meant == 0)
@@ -236,7 +227,7 @@ static void release(struct diff *d)
 }
 
 struct diff_args {
-    const char *variant, *kernel;
+    const char *variant, *kernel, *revs;
 };
 
 static int diff(struct cmd_env *env, void *args, const struct words *words, struct err *err)
@@ -244,6 +235,11 @@ static int diff(struct cmd_env *env, void *args, const struct words *words, stru
     const struct diff_args *a = args;
     AUTO(store_close) struct store s = {0};
     AUTO(release) struct diff d = {.variant = a->variant};
+    if (words->n != (a->revs ? 1 : 2) || (a->revs && a->kernel))
+        return err_set(err, ERR_INPUT,
+                       "diff: expected two runs, or a plan with --revs (and without --kernel)");
+    if (a->revs)
+        return diff_revisions(env, words->v[0], a->revs, a->variant, err);
     if (!a->variant)
         return err_set(err, ERR_INPUT, "diff: --variant is required");
     if (a->kernel && regex_compile(&d.kernel, a->kernel, err) != 0)
@@ -254,18 +250,25 @@ static int diff(struct cmd_env *env, void *args, const struct words *words, stru
 #define AT(member) ARG_AT(struct diff_args, member)
 
 static const struct arg options[] = {
-    {"--variant", "NAME", AT(variant), "the variant whose code is compared"},
+    {"--variant", "NAME", AT(variant),
+     "the variant whose code is compared; with --revs, of all if not given"},
     {"--kernel", "REGEX", AT(kernel),
      "only kernels whose name matches, as printed or as in the symbol table"},
+    {"--revs", "A..B", AT(revs),
+     "build these two git revisions of a plan's source.dir here, and list their kernels"},
 };
 
 const struct cmd cmd_diff = {
     .name = "diff",
-    .summary = "compare the machine code of a variant in two runs, kernel by kernel",
-    .usage = "RUN_A RUN_B --variant V [--kernel REGEX]",
-    .about = "Compares the machine code of a variant in two runs, kernel by kernel.",
+    .summary = "compare the machine code of two runs or revisions, kernel by kernel",
+    .usage = "RUN_A RUN_B --variant V [--kernel REGEX] | --revs A..B PLAN [--variant V]",
+    .about =
+        "Compares the machine code of a variant in two runs, kernel by kernel; or builds two revisions of a "
+        "plan's sources on this machine, which needs no GPU, and lists how their kernels differ. Of "
+        "revisions, exits 0 if all code is the same, 1 if it is not or not known to be, 2 if one does "
+        "not build.",
     .options = ARG_TABLE(struct diff_args, options),
-    .min_words = 2,
+    .min_words = 1,
     .max_words = 2,
     .unlisted = CMD_NODE_OPTIONS,
     .run = diff,

@@ -50,12 +50,12 @@ static void add_pairs(struct bisect_code *c, const struct kernel_pairs *pairs)
 {
     for (size_t i = 0; i < pairs->count; i++) {
         const struct kernel_pair *p = &pairs->items[i];
-        if (p->same)
+        if (!kernel_pair_differs(p))
             continue;
         if (p->before && p->now)
             add_numbers(c, p);
         else
-            add_row(c, p, p->now ? "added" : "removed", NULL);
+            add_row(c, p, kernel_state_name(p->state), NULL);
     }
 }
 

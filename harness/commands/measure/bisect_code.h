@@ -11,8 +11,8 @@ enum { BISECT_KERNEL_MAX = 200 };
 
 struct bisect_code_row {
     char kernel[BISECT_KERNEL_MAX]; /* printable */
-    char what[64];         /* "resources.vgprs"; "added", "removed" or "machine code" without numbers */
-    int64_t before, after; /* KERNEL_FACT_UNKNOWN where unknown */
+    char what[64];                  /* "resources.vgprs"; "new", "gone" or "machine code" without numbers */
+    int64_t before, after;          /* KERNEL_FACT_UNKNOWN where unknown */
 };
 
 struct bisect_code {

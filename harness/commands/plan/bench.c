@@ -24,14 +24,6 @@ struct bench_args {
     bool store, markdown;
 };
 
-/* A run whose results are not kept need not stay on the node either. */
-static void forget_run(struct session *s)
-{
-    const char *args[] = {"--run", s->rec.run_id, NULL};
-    struct err ignored = {0};
-    json_decref(remote_call(&s->remote, "forget", args, NULL, 0, stop_deadline_s, &ignored));
-}
-
 static void say_it_goes_on(const struct runrec *rec, const struct err *err)
 {
     AUTO(buf_release) struct buf where = {.max = 2 * FS_PATH_MAX};
@@ -60,7 +52,7 @@ static void stop_run(struct cmd_env *env, const struct runrec *rec, const char *
                          ? remote_call(&s.remote, "cancel", args, NULL, 0, stop_deadline_s, &err)
                          : NULL;
     if (answer && !keep)
-        forget_run(&s);
+        session_forget(&s);
     if (answer && !quiet)
         fprintf(stderr, "stopped run %s on %s\n", rec->run_id, rec->node);
     else if (!answer)
@@ -88,7 +80,7 @@ static int measure(struct cmd_env *env, const struct bench_args *a, const struct
     bool started = session_start(s, p, &opt, err) == 0;
     if (started && session_follow(s, err) == 0 && session_collect(s, err) == 0) {
         if (!a->store)
-            forget_run(s);
+            session_forget(s);
         return 0;
     }
     if (!started && err->kind == ERR_NODE)

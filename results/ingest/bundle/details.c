@@ -182,8 +182,8 @@ int code_read(const struct json_at *code, size_t variant, struct draft *d, struc
     /* The first schema differs in what it does not say. */
     if (strcmp(schema, PROTO_SCHEMA_CODE) != 0 && strcmp(schema, "kernsweep.code/1") != 0)
         return json_fail(code, err, "schema is \"%.80s\", expected \"%s\"", schema, PROTO_SCHEMA_CODE);
-    if (strcmp(kind, "unknown") == 0)
-        return 0;
+    if (strcmp(kind, "unknown") == 0) /* the kernels are not all that runs, but they are known */
+        return read_kernels(code, variant, &d->details, err) == 0 ? 0 : (forget(d, variant), -1);
     v->code_of_device = strcmp(kind, "device") == 0;
     if (!v->code_of_device && strcmp(kind, "files") != 0)
         return json_fail(code, err, "unknown kind \"%.40s\"", kind);
