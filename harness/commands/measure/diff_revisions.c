@@ -285,12 +285,13 @@ static void print_head(const struct revisions *r, bool differ)
 
 static void print_text(const struct revisions *r)
 {
-    static const char *const titles[] = {"Variant", "Kernel", "State", "Change"};
+    static const char *const titles[] = {"Variant", "Kernel", "State"};
     AUTO(table_release) struct table t = {0};
     AUTO(buf_release) struct buf text = {.max = TEXT_MAX};
     table_init(&t);
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
         table_column(&t, titles[i], false);
+    table_note(&t, "Change");
     for (size_t i = 0; i < r->count; i++)
         add_variant(&t, &r->variant[i]);
     print_head(r, table_rows(&t) > 0);
