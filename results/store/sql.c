@@ -406,7 +406,10 @@ const void *sql_col_blob(struct sql_stmt *stmt, const char *name, size_t *len)
 void sql_col_text(struct sql_stmt *stmt, const char *name, char *out, size_t size)
 {
     const char *text = sql_col_str(stmt, name, NULL);
-    snprintf(out, size, "%s", text ? text : "");
+    size_t len = text ? strnlen(text, size - 1) : 0;
+    if (len > 0)
+        memcpy(out, text, len);
+    out[len] = '\0';
 }
 
 int64_t sql_col_int(struct sql_stmt *stmt, const char *name, int64_t null)

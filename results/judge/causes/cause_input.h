@@ -13,4 +13,8 @@ struct causes_input {
     const struct history *clocks;    /* METRIC_SCLK_MHZ on those nights; NULL: none */
     const struct cause_run *befores; /* the runs that causes_before() and causes_onset() named */
     size_t n_befores;
+    /* Makes what a before and an onset (NULL: none) hold readable until the next call; false: it is not. NULL
+     * if everything is readable; else only which runs they are before it is called. */
+    bool (*open)(void *arg, const struct cause_run *before, const struct cause_run *onset);
+    void *arg;
 };

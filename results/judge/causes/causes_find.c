@@ -135,7 +135,7 @@ static struct cell_causes *add_cell(struct causes *out, const struct delta *d)
 /* A change that is to be explained, at the place of its causes. */
 struct wanted {
     const struct delta *d; /* NULL: the common factor */
-    const struct cause_run *before;
+    const struct cause_run *before, *onset;
 };
 
 static void add_wanted(const struct causes_input *in, const struct comparison *c, const struct delta *d,
@@ -144,7 +144,7 @@ static void add_wanted(const struct causes_input *in, const struct comparison *c
     const struct cause_run *before = find_before(in, causes_before(in, c, d));
     if (!before)
         return;
-    all[out->count] = (struct wanted){d, before};
+    all[out->count] = (struct wanted){d, before, find_before(in, causes_onset(in, c, d))};
     struct cell_causes *cell = add_cell(out, d);
     snprintf(cell->before, sizeof cell->before, "%s", before->run->info.run_id);
 }
@@ -156,7 +156,7 @@ static void find_for(const struct causes_input *in, const struct comparison *c, 
                         .c = c,
                         .d = w->d,
                         .before = w->before,
-                        .onset = find_before(in, causes_onset(in, c, w->d)),
+                        .onset = w->onset,
                         .beside = beside,
                         .node_share = NAN,
                         .out = out};
@@ -170,6 +170,22 @@ static void find_for(const struct causes_input *in, const struct comparison *c, 
     causes_sort(out);
 }
 
+/* The causes of those cells that have this before and this onset. */
+static void find_between(const struct causes_input *in, const struct comparison *c, const struct wanted *all,
+                         const struct cause_run *before, const struct cause_run *onset, struct beside *beside,
+                         struct causes *out)
+{
+    bool opened = !in->open;
+    for (size_t i = 0; i < out->count; i++) {
+        if (all[i].before != before || all[i].onset != onset)
+            continue;
+        if (!opened && !in->open(in->arg, before, onset))
+            return;
+        opened = true;
+        find_for(in, c, &all[i], beside, &out->cells[i]);
+    }
+}
+
 void causes_find(const struct causes_input *in, const struct comparison *c, struct causes *out)
 {
     AUTO(beside_release) struct beside beside = {0};
@@ -181,7 +197,7 @@ void causes_find(const struct causes_input *in, const struct comparison *c, stru
         if (causes_wanted(c, &c->deltas[i]))
             add_wanted(in, c, &c->deltas[i], all, out);
     for (size_t k = 0; k < in->n_befores; k++) /* what lies beside the cells is read once for each of them */
-        for (size_t i = 0; i < out->count; i++)
-            if (all[i].before == &in->befores[k])
-                find_for(in, c, &all[i], &beside, &out->cells[i]);
+        for (size_t o = 0; o <= in->n_befores; o++)
+            find_between(in, c, all, &in->befores[k], o < in->n_befores ? &in->befores[o] : NULL, &beside,
+                         out);
 }
