@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 /* Up to here an insertion sort is faster than qsort(), which allocates and calls a function to compare. */
-enum { FEW = 64 };
+enum { FEW = 64, ROUNDS_MAX = 64 };
 
 static int by_size(const void *a, const void *b)
 {
@@ -24,4 +24,46 @@ void values_sort(double *x, size_t n)
             x[j] = x[j - 1];
         x[j] = v;
     }
+}
+
+static void swap(double *a, double *b)
+{
+    double v = *a;
+    *a = *b;
+    *b = v;
+}
+
+/* The median of three of them, so that values in order are the best case. */
+static double pivot_of(const double *x, size_t n)
+{
+    double v[] = {x[0], x[n / 2], x[n - 1]};
+    values_sort(v, 3);
+    return v[1];
+}
+
+void values_select(double *x, size_t n, size_t k)
+{
+    /* What halves take too long for is sorted, so that no order of values takes longer than that. */
+    for (int rounds = 0; n > FEW && rounds < ROUNDS_MAX; rounds++) {
+        const double pivot = pivot_of(x, n);
+        size_t low = 0, high = n - 1;
+        for (;; low++, high--) {
+            for (; x[low] < pivot;)
+                low++;
+            for (; x[high] > pivot;)
+                high--;
+            if (low >= high)
+                break;
+            swap(&x[low], &x[high]);
+        }
+        size_t left = high + 1; /* these are at most the pivot, the others at least */
+        if (k < left) {
+            n = left;
+        } else {
+            x += left;
+            n -= left;
+            k -= left;
+        }
+    }
+    values_sort(x, n);
 }

@@ -9,3 +9,7 @@
 
 /* Sorts ascending, in place. None of the values may be NaN. */
 void values_sort(double *x, size_t n);
+
+/* Puts the value that would be at k there, with none greater before it and none less behind it. k < n. None
+ * of the values may be NaN. */
+void values_select(double *x, size_t n, size_t k);

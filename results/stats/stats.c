@@ -69,6 +69,15 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* In order from the place of the quantile on to the next one. */
+static void order_about(double *x, size_t n, double q)
+{
+    size_t low = (size_t)(q * (double)(n - 1));
+    values_select(x, n, low);
+    if (low + 1 < n)
+        values_select(x + low + 1, n - low - 1, 0);
+}
+
 static double sorted_quantile(const double *x, size_t n, double q)
 {
     double pos = q * (double)(n - 1);
@@ -85,7 +94,10 @@ double stats_quantile(const double *x, size_t n, double q)
     double few[64];
     double *copy = n <= 64 ? few : xmalloc(n * sizeof *copy);
     memcpy(copy, x, n * sizeof *copy);
-    values_sort(copy, n);
+    if (copy == few)
+        values_sort(copy, n);
+    else
+        order_about(copy, n, q);
     double result = sorted_quantile(copy, n, q);
     if (copy != few)
         free(copy);

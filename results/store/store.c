@@ -91,7 +91,8 @@ static int open_as(struct store *s, const char *how, struct err *err)
     buf_puts(&uri, "file:");
     add_uri_path(&uri, s->path);
     buf_puts(&uri, how);
-    int rc = sqlite3_open_v2(buf_str(&uri), &s->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
+    int rc = sqlite3_open_v2(buf_str(&uri), &s->db,
+                             SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
     return rc == SQLITE_OK ? 0 : fail_db(s->db, s->path, "cannot open the store", err);
 }
 
@@ -147,11 +148,12 @@ static int open_file(struct store *s, struct err *err)
     if (!foreign && location_clear(s->path, err) != 0)
         return -1;
     mode_t mask = umask(0077);
-    int rc = sqlite3_open_v2(s->path, &s->db, flags, NULL);
+    /* Whoever shares a store between threads has a lock of his own (ingest_many.c). */
+    int rc = sqlite3_open_v2(s->path, &s->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
     /* The store may be another user's. */
     if (rc != SQLITE_OK && s->mode == STORE_READ) {
         sqlite3_close(s->db);
-        rc = sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READONLY, NULL);
+        rc = sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
     }
     umask(mask);
     return rc == SQLITE_OK ? 0 : fail_db(s->db, s->path, "cannot open the store", err);

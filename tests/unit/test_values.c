@@ -33,6 +33,37 @@ TEST(few_and_many_values_are_sorted)
     }
 }
 
+static void check_selected(double *x, size_t n, size_t k)
+{
+    double sorted[1000];
+    memcpy(sorted, x, n * sizeof *x);
+    values_sort(sorted, n);
+    values_select(x, n, k);
+    if (x[k] != sorted[k])
+        fail_msg("%zu values: %g at %zu, not %g", n, x[k], k, sorted[k]);
+    for (size_t i = 0; i < n; i++)
+        assert_true(i < k ? x[i] <= x[k] : x[i] >= x[k]);
+}
+
+TEST(a_value_is_selected_wherever_it_is)
+{
+    static const size_t counts[] = {1, 2, 64, 65, 66, 200, 1000};
+    for (size_t c = 0; c < COUNT(counts); c++)
+        for (size_t n = counts[c], k = 0; k < n; k += 1 + n / 50) {
+            double falling[1000], rising[1000], mixed[1000], equal[1000];
+            for (size_t i = 0; i < n; i++) {
+                falling[i] = (double)(n - i);
+                rising[i] = (double)i;
+                mixed[i] = (double)(i * 7919 % 101) - 50;
+                equal[i] = (double)(i % 2);
+            }
+            check_selected(falling, n, k);
+            check_selected(rising, n, k);
+            check_selected(mixed, n, k);
+            check_selected(equal, n, k);
+        }
+}
+
 TEST(infinities_are_the_ends)
 {
     double x[] = {3, INFINITY, -2, -INFINITY, 0};
