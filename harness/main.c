@@ -42,15 +42,17 @@ static const struct cmd cmd_version = {
 extern const struct cmd cmd_run, cmd_attach, cmd_status, cmd_watch, cmd_cancel, cmd_pull, cmd_init,
     cmd_validate, cmd_check, cmd_nodes, cmd_ingest, cmd_import, cmd_runs, cmd_show, cmd_open, cmd_logs,
     cmd_compare, cmd_best, cmd_history, cmd_noise, cmd_ab, cmd_bench, cmd_bisect, cmd_baseline, cmd_accept,
-    cmd_report, cmd_nightly, cmd_export, cmd_sql, cmd_db, cmd_diff, cmd_resources, cmd_gguf, cmd_complete;
+    cmd_note, cmd_report, cmd_nightly, cmd_export, cmd_sql, cmd_db, cmd_diff, cmd_resources, cmd_gguf,
+    cmd_complete;
 
 /* In the order of the help. */
 static const struct cmd *const commands[] = {
-    &cmd_run,      &cmd_attach, &cmd_status,   &cmd_watch,     &cmd_cancel,  &cmd_pull,    &cmd_init,
-    &cmd_validate, &cmd_check,  &cmd_nodes,    &cmd_ingest,    &cmd_import,  &cmd_runs,    &cmd_show,
-    &cmd_open,     &cmd_logs,   &cmd_compare,  &cmd_best,      &cmd_history, &cmd_noise,   &cmd_ab,
-    &cmd_bench,    &cmd_bisect, &cmd_baseline, &cmd_accept,    &cmd_report,  &cmd_nightly, &cmd_export,
-    &cmd_sql,      &cmd_db,     &cmd_diff,     &cmd_resources, &cmd_gguf,    &cmd_version, &cmd_complete};
+    &cmd_run,     &cmd_attach,   &cmd_status,    &cmd_watch,   &cmd_cancel,  &cmd_pull,
+    &cmd_init,    &cmd_validate, &cmd_check,     &cmd_nodes,   &cmd_ingest,  &cmd_import,
+    &cmd_runs,    &cmd_show,     &cmd_open,      &cmd_logs,    &cmd_compare, &cmd_best,
+    &cmd_history, &cmd_noise,    &cmd_ab,        &cmd_bench,   &cmd_bisect,  &cmd_baseline,
+    &cmd_accept,  &cmd_note,     &cmd_report,    &cmd_nightly, &cmd_export,  &cmd_sql,
+    &cmd_db,      &cmd_diff,     &cmd_resources, &cmd_gguf,    &cmd_version, &cmd_complete};
 
 enum { COMMANDS = sizeof commands / sizeof *commands };
 

@@ -58,11 +58,13 @@ static void write_title(const struct document *d, struct md *w)
 static void write_summaries(const struct document *d, struct md *body)
 {
     section_summary(&d->model, body);
+    section_notes(&d->model, body);
     for (size_t i = 1; i < d->n_langs; i++) {
         struct md other = *body;
         other.lang = d->langs[i];
         md_language(&other);
         section_summary(&d->model, &other);
+        section_notes(&d->model, &other);
     }
     if (d->n_langs > 1)
         md_language(body);

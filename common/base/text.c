@@ -23,6 +23,15 @@ void text_shell_quote(struct buf *out, const char *s)
     buf_putc(out, '\'');
 }
 
+void text_shell_word(struct buf *out, const char *s)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./:@,";
+    if (*s && strspn(s, plain) == strlen(s))
+        buf_puts(out, s);
+    else
+        text_shell_quote(out, s);
+}
+
 void text_shell_join(struct buf *out, const char *const *argv)
 {
     for (size_t i = 0; argv[i]; i++) {

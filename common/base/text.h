@@ -8,6 +8,8 @@
 
 /* Appends s as one word of a POSIX shell. All shell text with variable parts must go through here. */
 void text_shell_quote(struct buf *out, const char *s);
+/* The same for people to read: quoted only where it must be. */
+void text_shell_word(struct buf *out, const char *s);
 /* Appends the words of argv, quoted and separated by spaces. */
 void text_shell_join(struct buf *out, const char *const *argv);
 

@@ -39,16 +39,27 @@ static int load_run(struct report_model *m, struct err *err)
     return 0;
 }
 
-int model_reason(const struct run_details *details, char *out, size_t size, struct err *err)
+static int summary_text(const struct run_details *details, const char *key, char *out, size_t size,
+                        struct err *err)
 {
     const struct run_file *f = details_file(details, "summary.json");
     if (!f || !f->body)
         return 0;
     json_auto_t *summary = json_parse(f->body, strlen(f->body), f->path, err);
-    const char *reason = json_string_value(json_object_get(summary, "reason"));
-    if (reason)
-        text_printable_fixed(out, size, reason, strlen(reason));
+    const char *text = json_string_value(json_object_get(summary, key));
+    if (text)
+        text_printable_fixed(out, size, text, strlen(text));
     return summary ? 0 : -1;
+}
+
+int model_reason(const struct run_details *details, char *out, size_t size, struct err *err)
+{
+    return summary_text(details, "reason", out, size, err);
+}
+
+int model_pending(const struct run_details *details, char *out, size_t size, struct err *err)
+{
+    return summary_text(details, "pending", out, size, err);
 }
 
 static int load_parts(struct report_model *m, struct err *err)
@@ -58,19 +69,33 @@ static int load_parts(struct report_model *m, struct err *err)
     model_findings(m);
     if (model_changes(m, err) != 0 || model_plotted(m, err) != 0 || model_traces(m, err) != 0 ||
         model_memory(m, err) != 0 || model_resources(m, err) != 0 ||
-        model_reason(&m->details, m->reason, sizeof m->reason, err) != 0 || model_changed_code(m, err) != 0 ||
-        model_kernels(m, err) != 0)
+        model_reason(&m->details, m->reason, sizeof m->reason, err) != 0 ||
+        model_pending(&m->details, m->pending, sizeof m->pending, err) != 0 ||
+        model_changed_code(m, err) != 0 || model_kernels(m, err) != 0)
         return -1;
     model_launched(m);
+    if (notes_load(m->subject->store, m->now.info.ticket, m->now.info.run_id, &m->notes, err) != 0)
+        return -1;
     return report_costs_load(m->subject->store, &m->now.info, COST_ROWS_SHOWN, &m->costs, err);
+}
+
+static void begin(struct report_model *m, const struct report_subject *subject)
+{
+    *m = (struct report_model){.subject = subject};
+    m->against = &m->base.own_against;
+    m->comparison = &m->base.own_comparison;
+}
+
+int model_judge(struct report_model *m, const struct report_subject *subject, struct err *err)
+{
+    begin(m, subject);
+    return load_run(m, err) != 0 ? -1 : model_comparison(m, err);
 }
 
 int report_model_load(struct report_model *m, const struct report_subject *subject, struct err *err)
 {
     const struct compare_options o = compare_defaults();
-    *m = (struct report_model){.subject = subject};
-    m->against = &m->base.own_against;
-    m->comparison = &m->base.own_comparison;
+    begin(m, subject);
     int rc = load_parts(m, err);
     if (rc == 0)
         m->cards = standings_compare(&m->now, PLACE_GPU, m->primary.metric, &o, &m->n_cards);
@@ -89,6 +114,7 @@ void report_model_release(struct report_model *m)
     free(m->memory.traces);
     free(m->memory.cells);
     report_costs_release(&m->costs);
+    notes_release(&m->notes);
     free(m->cards);
     for (size_t v = 0; m->resources && v < m->now.n_variants; v++)
         resources_release(&m->resources[v]);

@@ -18,6 +18,7 @@
 #include "results/query/counted.h"
 #include "results/query/report_queries.h"
 #include "results/store/details.h"
+#include "results/store/note.h"
 
 /* What a report is about. Borrowed; NULL where absent. */
 struct report_subject {
@@ -151,12 +152,15 @@ struct base_report {
     struct comparison own_comparison;
 };
 
+enum { MODEL_PENDING_MAX = 4096 };
+
 struct report_model {
     const struct report_subject *subject; /* while it is being loaded */
     struct quantity primary;              /* the metric that decides, and how it is shown */
     struct quantity prefill;              /* what `scaling` is of */
     json_t *plan;                         /* as it was run; NULL if unknown */
     char reason[RUN_REASON_MAX];          /* why the run is BLOCKED; "" if it is not, or unknown */
+    char pending[MODEL_PENDING_MAX];      /* the command that was to make it; likewise */
     struct run_data now;
     struct run_details details;
     size_t reference; /* index into now.variants */
@@ -177,6 +181,7 @@ struct report_model {
     struct kernel_report kernel;
     struct variant_resources *resources; /* one per variant; without kernels if nothing was recorded */
     struct cost_list costs;
+    struct notes notes;           /* of this run */
     struct place_standing *cards; /* one per GPU that the run's tests name */
     size_t n_cards;
 };

@@ -22,4 +22,8 @@ int model_changed_code(struct report_model *m, struct err *err);
 void model_launched(struct report_model *m);
 /* The reason that the run's summary gives, printable; out stays as it is without one. */
 int model_reason(const struct run_details *details, char *out, size_t size, struct err *err);
+/* The command that its summary calls pending. */
+int model_pending(const struct run_details *details, char *out, size_t size, struct err *err);
+/* Loads the run and its comparison, and nothing else. */
+int model_judge(struct report_model *m, const struct report_subject *subject, struct err *err);
 int model_traces(struct report_model *m, struct err *err);

@@ -16,9 +16,15 @@ static struct buf printable(const char *s, size_t len)
     return b;
 }
 
+/* At the beginning of a line, or behind the marker of a list's item ("- ", "12. "), where blocks begin too. */
 static bool at_line_start(const struct buf *out)
 {
-    return out->len == 0 || out->data[out->len - 1] == '\n';
+    size_t line = out->len, digits;
+    while (line > 0 && out->data[line - 1] != '\n')
+        line--;
+    const char *text = buf_str(out) + line;
+    digits = strspn(text, "0123456789");
+    return !*text || strcmp(text, "- ") == 0 || (digits > 0 && strcmp(text + digits, ". ") == 0);
 }
 
 static bool needs_escape(const char *text, size_t i, bool line_start)

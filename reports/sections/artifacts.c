@@ -55,14 +55,13 @@ void record_artifacts(const struct report_model *m, struct md *w)
 
 static void append_option(struct buf *b, const char *option, const char *value)
 {
-    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./:@";
     if (!*value)
         return;
     buf_printf(b, " %s%s", option, *option ? " " : "");
-    if (strspn(value, plain) == strlen(value) && *value != '-')
-        buf_puts(b, value);
-    else
+    if (*value == '-')
         text_shell_quote(b, value);
+    else
+        text_shell_word(b, value);
 }
 
 static void write_command(const struct run_info *i, struct md *w)
@@ -89,6 +88,11 @@ void record_reproduction(const struct report_model *m, struct md *w)
     if (!*i->plan_sha256)
         return; /* B3.89 bundles keep no plan */
     md_heading(w, 3, MSG_H_REPRODUCTION);
+    if (*m->pending) { /* the node never got it, so the bundle has no plan */
+        md_para(w, MSG_TICKET_PENDING);
+        md_code_block(w, "bash", m->pending, strlen(m->pending));
+        return;
+    }
     if (*i->bundle)
         write_command(i, w);
     else

@@ -10,7 +10,9 @@
 
 typedef void section_fn(const struct report_model *m, struct md *w);
 
-section_fn section_summary; /* before the body, once per language */
+/* before the body, once per language */
+section_fn section_summary;
+section_fn section_notes;
 
 #define S(kind, name) section_fn section_##name;
 #include "reports/sections/sections.def"

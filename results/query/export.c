@@ -353,6 +353,7 @@ static const struct dumped {
     DUMPED("together", "series_id, metric"),
     DUMPED("confirmation", "run_id, base_id, variant, context_len"),
     DUMPED("acceptance", "run_id, variant, context_len, metric"),
+    DUMPED("note", "ticket, run_id, section, lang"),
 #undef DUMPED
 };
 

@@ -14,18 +14,19 @@ static int no_latest(struct store *s, struct err *err)
     SQL_STMT stmt = sql_prepare(s, "SELECT count(*) AS n FROM run", err);
     if (sql_step(stmt, err) < 0)
         return -1;
-    return sql_col_int(stmt, "n", 0) == 0
-               ? err_set(err, ERR_INPUT, "%s: no run stored yet", s->path)
-               : err_set(err, ERR_INPUT,
-                         "%s: every stored run is rejected or was not made as a sweep: name one by its id; "
-                         "`kernsweep runs` lists them",
-                         s->path);
+    return sql_col_int(stmt, "n", 0) == 0 ? err_set(err, ERR_INPUT, "%s: no run stored yet", s->path)
+                                          : err_set(err, ERR_INPUT,
+                                                    "%s: every stored run is rejected, blocked or was not "
+                                                    "made as a sweep: name one by its id; "
+                                                    "`kernsweep runs` lists them",
+                                                    s->path);
 }
 
 static int find_latest(struct store *s, int64_t *key, struct err *err)
 {
     SQL_STMT stmt = sql_prepare(s,
                                 "SELECT id FROM run WHERE purpose = 'sweep' AND rejected_at IS NULL"
+                                " AND status <> 'BLOCKED'"
                                 " ORDER BY ordered_at DESC, id DESC LIMIT 1",
                                 err);
     int rc = sql_step(stmt, err);
@@ -67,13 +68,21 @@ static int find_ticket(struct store *s, const char *ticket, int64_t *key, struct
 {
     SQL_STMT stmt = sql_prepare(s,
                                 "SELECT id FROM run WHERE ticket = :ticket AND purpose = 'sweep'"
-                                " AND rejected_at IS NULL ORDER BY ordered_at DESC, id DESC LIMIT 1",
+                                " AND rejected_at IS NULL"
+                                " ORDER BY status = 'BLOCKED', ordered_at DESC, id DESC LIMIT 1",
                                 err);
     sql_bind_text(stmt, ":ticket", ticket);
     int rc = sql_step(stmt, err);
     if (rc > 0)
         *key = sql_col_int(stmt, "id", 0);
     return rc;
+}
+
+int store_find_ticket(struct store *s, const char *word, struct err *err)
+{
+    SQL_STMT stmt = sql_prepare(s, "SELECT 1 FROM run WHERE ticket = :ticket LIMIT 1", err);
+    sql_bind_text(stmt, ":ticket", word);
+    return sql_step(stmt, err);
 }
 
 /* Finds a run by its folder, whose ticket or date may have been given when it was ingested: 1 if found. */

@@ -301,6 +301,18 @@ CREATE TABLE acceptance (
     PRIMARY KEY (run_id, variant, context_len, metric)
 ) STRICT, WITHOUT ROWID;
 
+-- What a person wrote about a run or, where run_id is '', about a ticket as such. The run is named, as in acceptance.
+CREATE TABLE note (
+    ticket   TEXT NOT NULL,
+    run_id   TEXT NOT NULL,
+    section  TEXT NOT NULL CHECK (section IN ('findings', 'hypotheses', 'rejected', 'decision', 'next', 'remarks')),
+    lang     TEXT NOT NULL CHECK (lang IN ('en', 'es')),
+    who      TEXT NOT NULL,
+    noted_at INTEGER NOT NULL,
+    body     TEXT NOT NULL,
+    PRIMARY KEY (ticket, run_id, section, lang)
+) STRICT, WITHOUT ROWID;
+
 -- The noise floor of a cell as an A/A sweep (`kernsweep noise`) measured it; the newest one counts.
 CREATE TABLE noise (
     series_id   INTEGER NOT NULL REFERENCES series (id),

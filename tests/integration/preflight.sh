@@ -52,7 +52,7 @@ model_too_small() {
     like "run prints a row with what is wrong" "$ERR" '^blocker +model +.*llama.context_length 4096 is below the largest context, 5000'
     like "run prints the remedy" "$ERR" '-> kernsweep gguf set FILE llama.context_length N'
     like "run prints the finding as its error" "$ERR" '^kernsweep: node local is not fit for this run: model: '
-    like "run prints the pending command" "$ERR" "^pending command: .*'--tag' 'large'"
+    like "run prints the pending command" "$ERR" "^pending command: .*--tag large"
     like "an earlier run has left its folder on the node" "$before" "^$TMPDIR/work/runs/2"
     is "the run leaves nothing on the node or here" "$(left_by_runs)" "$before"
     exits "check exits 3, too" 3 ks check "$TMPDIR/large.json"

@@ -98,7 +98,7 @@ none_there() {
     plan '["gone", "nowhere.invalid"]'
     exits "exits 3" 3 ks_run
     like "says why of each" "$ERR" "^nowhere.invalid  "
-    like "the table says it too" "$OUT" "^gone +- +BLOCKED"
+    like "the table says it too" "$OUT" "^gone +[0-9]{8}T[^ ]+ +BLOCKED"
 }
 
 one_chosen() {

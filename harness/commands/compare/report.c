@@ -2,6 +2,8 @@
 #include "reports/report.h"
 #include "harness/commands/base/cmd.h"
 #include "harness/commands/base/sweep_output.h"
+#include "reports/ticket_report.h"
+#include "results/query/find_run.h"
 #include "results/query/sweep_runs.h"
 
 #include <stdio.h>
@@ -33,13 +35,22 @@ static int choose_format(struct report_request *req, const struct report_args *a
     return 0;
 }
 
+static bool is_of_ticket(const struct report_args *a)
+{
+    return a->kind && strcmp(a->kind, "ticket") == 0;
+}
+
 static int fill_request(struct report_request *req, const struct report_args *a, struct err *err)
 {
     if (a->against && a->baseline)
         return err_set(err, ERR_INPUT, "report: give --against or --baseline, not both");
-    if (a->kind && !report_kind_from_name(a->kind, &req->kind))
+    if (is_of_ticket(a) && (a->against || a->baseline || a->reference))
         return err_set(err, ERR_INPUT,
-                       "--kind: expected prefill, regression, kernel or nightly, found \"%.40s\"", a->kind);
+                       "report: --against, --baseline and --reference need one run: a ticket has several");
+    if (a->kind && !is_of_ticket(a) && !report_kind_from_name(a->kind, &req->kind))
+        return err_set(err, ERR_INPUT,
+                       "--kind: expected prefill, regression, kernel, nightly or ticket, found \"%.40s\"",
+                       a->kind);
     if (choose_format(req, a, err) != 0)
         return -1;
     req->n_langs = 0; /* the plan's */
@@ -127,6 +138,23 @@ static int write_sweep(const struct report_request *asked, const char *db, const
     return render_sweep(asked, db, sweep, &text, err) != 0 ? -1 : write_out(output, &text, err);
 }
 
+/* The ticket that the word names, or that of the run that it names. */
+static int write_ticket(const struct report_request *asked, const char *output, struct err *err)
+{
+    struct report_request req = *asked;
+    char folder[FS_PATH_MAX];
+    AUTO(run_data_release) struct run_data run = {0};
+    AUTO(buf_release) struct buf text = {.max = REPORT_BYTES_MAX};
+    int is_ticket = strcmp(req.run, "latest") == 0 ? 0 : store_find_ticket(req.store, req.run, err);
+    if (is_ticket < 0 || (!is_ticket && store_load_run(req.store, req.run, &run, err) != 0))
+        return -1;
+    if (is_file(output) && report_folder(output, folder))
+        req.beside = folder;
+    return ticket_report_render(&req, is_ticket ? req.run : run.info.ticket, &text, err) != 0
+               ? -1
+               : write_out(output, &text, err);
+}
+
 static int report(struct cmd_env *env, void *args, const struct words *words, struct err *err)
 {
     const struct report_args *a = args;
@@ -136,8 +164,11 @@ static int report(struct cmd_env *env, void *args, const struct words *words, st
     char sweep[RUN_ID_MAX] = "";
     req.store = &s;
     req.run = word;
-    if (fill_request(&req, a, err) != 0 || cmd_store_open(env, &s, STORE_READ, err) != 0 ||
-        find_sweep(env, &s, word, sweep, err) != 0)
+    if (fill_request(&req, a, err) != 0 || cmd_store_open(env, &s, STORE_READ, err) != 0)
+        return -1;
+    if (is_of_ticket(a))
+        return write_ticket(&req, a->output, err);
+    if (find_sweep(env, &s, word, sweep, err) != 0)
         return -1;
     return *sweep ? write_sweep(&req, env->db, sweep, a->output, err) : write_report(&req, a->output, err);
 }
@@ -147,7 +178,7 @@ static int report(struct cmd_env *env, void *args, const struct words *words, st
 static const struct arg options[] = {
     {"--against", "RUN", AT(against), "compare with this run"},
     {"--baseline", "NAME", AT(baseline), "compare with this stored baseline"},
-    {"--kind", "KIND", AT(kind), "prefill (default), regression, kernel or nightly"},
+    {"--kind", "KIND", AT(kind), "prefill (default), regression, kernel or nightly; ticket: all of its runs"},
     {"--lang", "LIST", AT(lang), "en, es, or en,es (default: the plan's \"languages\", else en)"},
     {"--format", "FORMAT", AT(format), "md or html (default: as the file is named, else md)"},
     {"--reference", "VARIANT", AT(reference), "the variant with which the others are compared"},
@@ -157,8 +188,10 @@ static const struct arg options[] = {
 const struct cmd cmd_report = {
     .name = "report",
     .summary = "write a report of a stored run",
-    .usage = "RUN|SWEEP [options]",
-    .about = "Writes a report of a stored run, or of a sweep of several nodes side by side.",
+    .usage = "RUN|SWEEP|TICKET [options]",
+    .about =
+        "Writes a report of a stored run, of a sweep of several nodes side by side, or (--kind ticket) of "
+        "a ticket over its dates.",
     .options = ARG_TABLE(struct report_args, options),
     .min_words = 1,
     .max_words = 1,

@@ -4,6 +4,7 @@
 #include "common/base/clock.h"
 #include "common/base/json.h"
 #include "harness/commands/base/finish.h"
+#include "harness/commands/base/keep_blocked.h"
 #include "harness/commands/base/on_node.h"
 #include "harness/commands/nightly/nightly_bisect.h"
 #include "harness/commands/nightly/nightly_install.h"
@@ -98,6 +99,7 @@ static int measure(struct nightly *n, const struct session_options *opt, struct 
         return -1;
     if (!found && session_start(&n->session, &n->plan, opt, err) != 0) {
         cmd_print_blockers(&n->session.preflight);
+        keep_blocked(n->env, &n->session, &n->plan, err);
         return -1;
     }
     if (n->session.rec.state < RUNREC_PULLED &&

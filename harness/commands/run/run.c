@@ -2,6 +2,7 @@
 #include "common/base/json.h"
 #include "common/base/text.h"
 #include "harness/commands/base/finish.h"
+#include "harness/commands/base/keep_blocked.h"
 #include "harness/commands/base/on_node.h"
 #include "harness/commands/base/scratch_store.h"
 #include "harness/commands/run/confirm_run.h"
@@ -125,7 +126,7 @@ static int dry_run(struct cmd_env *env, const struct plan *p, const struct run_a
 static void print_pending(const struct cmd_env *env)
 {
     AUTO(buf_release) struct buf text = {.max = 1 << 20};
-    text_shell_join(&text, (const char *const *)env->argv);
+    pending_command(env, &text);
     fprintf(stderr, "pending command: %s\n", buf_str(&text));
 }
 
@@ -242,6 +243,7 @@ static int start_run(struct cmd_env *env, const struct plan *p, const struct ses
         cmd_print_blockers(&s->preflight);
         if (!part)
             print_pending(env);
+        keep_blocked(env, s, p, err);
     }
     return -1;
 }
