@@ -16,7 +16,8 @@ static struct buf printable(const char *s, size_t len)
     return b;
 }
 
-/* At the beginning of a line, or behind the marker of a list's item ("- ", "12. "), where blocks begin too. */
+/* At the beginning of a line, or behind the marker of a list's item ("- ", "12. "), where blocks begin too.
+ */
 static bool at_line_start(const struct buf *out)
 {
     size_t line = out->len, digits;

@@ -1,8 +1,9 @@
 /* find_run: finds the stored run that a command-line argument refers to.
  *
  * The argument is a run id, a unique prefix of one, a plan's ticket (the newest sweep of it that is not
- * rejected, and BLOCKED only where there is no other), a folder that was ingested (only its identity is read), or "latest": the newest sweep that is
- * neither rejected nor BLOCKED. Errors: ERR_INPUT if it matches no run or several.
+ * rejected, and BLOCKED only where there is no other), a folder that was ingested (only its identity is
+ * read), or "latest": the newest sweep that is neither rejected nor BLOCKED. Errors: ERR_INPUT if it matches
+ * no run or several.
  */
 #pragma once
 
