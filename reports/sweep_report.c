@@ -7,7 +7,6 @@
 #include "reports/render/markdown.h"
 #include "reports/tables/sweep_tables.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { FACTS_SHOWN = 16 };

@@ -2,7 +2,6 @@
 
 #include "common/base/text.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* spec: "-v,--verbose" */

@@ -7,8 +7,6 @@
  */
 #pragma once
 
-#include <stdarg.h>
-
 enum err_kind {
     ERR_NONE = 0,
     ERR_INPUT,       /* usage, plan, file contents: exit 2 */

@@ -5,7 +5,6 @@
 #pragma once
 
 #include "common/base/buf.h"
-#include "common/base/err.h"
 #include "common/base/json.h"
 #include "common/base/last_line.h"
 #include "common/contract/timing_rule.h"

@@ -1,7 +1,5 @@
 #include "common/gguf/gguf.h"
 
-#include "common/base/text.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

@@ -4,9 +4,7 @@
 #include "common/base/fs.h"
 #include "common/base/problems.h"
 #include "common/base/sha256.h"
-#include "common/contract/gpu_wish.h"
 #include "common/contract/proto.h"
-#include "common/contract/settings.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,6 @@
 #include "executor/workdir/held.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>

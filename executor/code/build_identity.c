@@ -3,14 +3,12 @@
 #include "common/base/alloc.h"
 #include "common/base/fs.h"
 #include "executor/code/built_file.h"
-#include "executor/code/scan.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 static const uint64_t bytes_max = (uint64_t)16 << 30;
 

@@ -4,7 +4,6 @@
  */
 #pragma once
 
-#include "common/base/sha256.h"
 #include "executor/code/mask.h"
 #include "executor/code/span.h"
 

@@ -4,7 +4,6 @@
 #include "executor/code/disassembly_loops.h"
 #include "executor/code/instruction.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

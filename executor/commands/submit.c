@@ -1,7 +1,6 @@
 #include "executor/commands/commands.h"
 
 #include "common/base/alloc.h"
-#include "common/base/clock.h"
 #include "common/base/json.h"
 #include "common/contract/proto.h"
 #include "executor/bundle/fault.h"

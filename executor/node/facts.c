@@ -15,7 +15,6 @@
 #include "executor/process/contain.h"
 #include "executor/workdir/tree.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

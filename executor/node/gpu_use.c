@@ -2,7 +2,6 @@
 
 #include "common/base/text.h"
 #include "common/contract/gpu_wish.h"
-#include "executor/workdir/layout.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,6 @@
  */
 #pragma once
 
-#include "executor/process/loop.h"
 #include "executor/workdir/layout.h"
 
 #include <jansson.h>

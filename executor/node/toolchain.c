@@ -10,10 +10,8 @@
 #include "executor/node/attribute.h"
 #include "executor/process/child.h"
 #include "executor/process/command.h"
-#include "executor/workdir/layout.h"
 
 #include <ctype.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,13 +1,11 @@
 #include "executor/process/contain.h"
 
 #include "common/base/alloc.h"
-#include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/base/run.h"
 #include "common/base/spawn.h"
 #include "common/base/strvec.h"
 #include "executor/process/aside.h"
-#include "executor/process/hierarchy.h"
 #include "executor/process/isolate.h"
 #include "executor/process/remains.h"
 

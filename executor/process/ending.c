@@ -1,7 +1,6 @@
 #include "executor/process/ending.h"
 
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 

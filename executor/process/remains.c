@@ -7,7 +7,6 @@
 #include "executor/workdir/sysfile.h"
 
 #include <dirent.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

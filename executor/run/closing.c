@@ -7,7 +7,6 @@
 #include "executor/run/placement.h"
 #include "executor/run/run_clocks.h"
 #include "executor/suite/folders.h"
-#include "executor/suite/suite.h"
 #include "executor/suite/test.h"
 
 #include <unistd.h>

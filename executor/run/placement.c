@@ -1,6 +1,5 @@
 #include "executor/run/placement.h"
 
-#include "common/base/clock.h"
 #include "common/base/text.h"
 #include "executor/bundle/artifact.h"
 #include "executor/node/facts.h"

@@ -8,7 +8,6 @@
 #include "executor/suite/test.h"
 #include "executor/suite/test_event.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>

@@ -5,7 +5,6 @@
  */
 #pragma once
 
-#include "common/base/err.h"
 #include "executor/bundle/job.h"
 
 struct eta_cell {

@@ -3,7 +3,6 @@
 #include "executor/workdir/held.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <time.h>

@@ -1,7 +1,6 @@
 #include "executor/workdir/cache.h"
 
 #include "common/base/clock.h"
-#include "common/base/json.h"
 #include "common/base/sha256.h"
 #include "common/contract/proto.h"
 #include "executor/workdir/lock.h"

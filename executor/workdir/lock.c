@@ -1,6 +1,5 @@
 #include "executor/workdir/lock.h"
 
-#include "common/base/buf.h"
 #include "common/base/fs.h"
 
 #include <errno.h>

@@ -8,7 +8,6 @@
 #include "common/base/text.h"
 
 #include <string.h>
-#include <unistd.h>
 
 static const char *const options[] = {"git",
                                       "--no-pager",

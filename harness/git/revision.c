@@ -9,7 +9,6 @@
 #include "harness/git/files.h"
 #include "harness/git/git.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

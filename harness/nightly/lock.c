@@ -1,7 +1,6 @@
 #include "harness/nightly/lock.h"
 
 #include "common/base/alloc.h"
-#include "common/base/clock.h"
 #include "common/base/json.h"
 #include "common/base/text.h"
 

@@ -2,8 +2,6 @@
 
 #include "common/base/alloc.h"
 #include "harness/session/measure.h"
-#include "harness/session/runrec.h"
-#include "results/judge/nights/history.h"
 #include "results/query/find_run.h"
 #include "results/query/history_load.h"
 #include "results/store/baseline.h"

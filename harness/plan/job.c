@@ -1,7 +1,6 @@
 #include "harness/plan/job.h"
 
 #include "common/base/clock.h"
-#include "common/contract/proto.h"
 
 #include <stdint.h>
 #include <stdio.h>

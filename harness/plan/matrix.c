@@ -1,7 +1,6 @@
 #include "harness/plan/matrix.h"
 
 #include "common/base/alloc.h"
-#include "common/base/text.h"
 #include "common/contract/proto.h"
 #include "common/contract/settings.h"
 #include "harness/plan/word_list.h"

@@ -2,7 +2,6 @@
 
 #include "common/base/alloc.h"
 #include "common/base/fs.h"
-#include "common/base/problems.h"
 #include "common/contract/node_name.h"
 #include "common/contract/proto.h"
 #include "common/contract/timing_rule.h"

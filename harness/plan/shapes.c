@@ -2,8 +2,6 @@
 
 #include "common/contract/shape.h"
 
-#include <stdint.h>
-
 enum { SHAPES_MAX = 64, LISTED_MAX = 16 };
 enum { BATCH, HEADS, KV_HEADS, HEAD_DIM, DTYPE, CAUSAL };
 

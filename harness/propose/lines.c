@@ -1,7 +1,6 @@
 #include "harness/propose/lines.h"
 
 #include "common/base/alloc.h"
-#include "common/base/text.h"
 #include "harness/propose/name.h"
 #include "harness/propose/pattern.h"
 #include "harness/propose/unit.h"
@@ -10,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 enum { LABEL_MAX = 48, LINE_MAX_SEEN = 2000, FEW = 4 };
 

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <jansson.h>
-#include <stdbool.h>
 #include <stddef.h>
 
 enum preflight_level { PREFLIGHT_OK, PREFLIGHT_WARNING, PREFLIGHT_BLOCKER };

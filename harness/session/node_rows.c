@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 
 enum { LINE_MAX_BYTES = 4096, LABEL_WIDTH_MAX = 32, COLUMNS_USUAL = 80, LINES_USUAL = 24 };
 

@@ -7,7 +7,6 @@
  */
 #pragma once
 
-#include "common/base/buf.h"
 #include "common/base/fs.h"
 #include "common/base/sha256.h"
 #include "harness/transport/tarstream.h"

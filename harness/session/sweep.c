@@ -2,7 +2,6 @@
 
 #include "common/base/alloc.h"
 #include "common/base/json.h"
-#include "common/base/text.h"
 #include "harness/plan/job.h"
 
 #include <stdio.h>

@@ -1,7 +1,6 @@
 #include "harness/ssh/config.h"
 
 #include "common/base/alloc.h"
-#include "common/base/buf.h"
 #include "common/base/fs.h"
 #include "common/base/spawn.h"
 #include "common/base/strvec.h"

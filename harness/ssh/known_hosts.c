@@ -7,7 +7,6 @@
 #include <nettle/base64.h>
 #include <nettle/hmac.h>
 #include <nettle/sha2.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

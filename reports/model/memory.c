@@ -3,7 +3,6 @@
 #include "common/base/alloc.h"
 #include "reports/model/insight.h"
 #include "reports/model/parts.h"
-#include "results/stats/stats.h"
 #include "results/store/samples.h"
 
 #include <math.h>

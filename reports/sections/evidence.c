@@ -8,7 +8,6 @@
 #include "reports/sections/section.h"
 #include "reports/words/number.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -5,8 +5,6 @@
 #include "reports/sections/section.h"
 #include "reports/words/number.h"
 
-#include <math.h>
-
 static void stops(const struct report_model *m, struct md *w)
 {
     for (size_t i = 0; i < m->now.n_tests; i++) {

@@ -4,7 +4,6 @@
 #include "reports/sections/next_steps.h"
 #include "reports/sections/phrase.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 static void serialised(const struct report_model *m, struct md *w)

@@ -5,7 +5,6 @@
 #include "common/contract/test_variable.h"
 #include "reports/model/insight.h"
 #include "reports/sections/phrase.h"
-#include "reports/sections/section.h"
 #include "reports/tables/shift.h"
 #include "reports/tables/tables.h"
 #include "reports/words/number.h"

@@ -2,7 +2,6 @@
 
 #include "common/base/alloc.h"
 #include "reports/model/activity.h"
-#include "reports/model/view.h"
 #include "reports/words/number.h"
 
 #include <math.h>

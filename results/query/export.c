@@ -2,7 +2,6 @@
 
 #include "common/base/escape.h"
 #include "results/store/revision.h"
-#include "results/store/run_data.h"
 #include "results/store/sql.h"
 
 #include "common/base/alloc.h"

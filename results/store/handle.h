@@ -1,7 +1,6 @@
 /* handle: an open store. store.h opens and closes it, sql.h runs statements on it. */
 #pragma once
 
-#include "common/base/err.h"
 #include "common/base/fs.h"
 
 #include <signal.h>

@@ -1,6 +1,5 @@
 #include "results/store/sql.h"
 
-#include "common/base/alloc.h"
 #include "results/store/location.h"
 
 #include <assert.h>

@@ -6,7 +6,6 @@
 #include "reports/report.h"
 #include "reports/tables/terminal.h"
 #include "results/ingest/ingest.h"
-#include "results/query/against.h"
 #include "results/query/causes_store.h"
 #include "results/query/report_queries.h"
 #include "results/store/baseline.h"

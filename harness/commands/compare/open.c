@@ -7,7 +7,6 @@
 #include "results/query/find_run.h"
 #include "results/store/run_folder.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 #include "harness/commands/plan/init_command.h"
 
 #include "common/base/alloc.h"
-#include "common/base/fs.h"
 #include "common/contract/subst.h"
 #include "harness/commands/base/words.h"
 

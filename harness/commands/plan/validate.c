@@ -1,6 +1,5 @@
 /* kernsweep validate: reports everything that is wrong with a plan, and what its rules find in a sample of
  * output. */
-#include "common/base/clock.h"
 #include "common/base/text.h"
 #include "common/contract/node_name.h"
 #include "harness/commands/run/check.h"

@@ -1,7 +1,6 @@
 /* kernsweep check: checks whether a node is fit for a run, without starting one. */
 #include "harness/commands/run/check.h"
 
-#include "harness/plan/plan.h"
 #include "harness/session/preflight.h"
 #include "harness/session/several.h"
 

@@ -4,11 +4,9 @@
 #include "results/ingest/bundle/counters_csv.h"
 #include "results/ingest/bundle/details.h"
 #include "results/ingest/bundle/job_json.h"
-#include "results/ingest/bundle/manifest.h"
 #include "results/ingest/bundle/witness.h"
 
 #include "common/base/alloc.h"
-#include "common/base/clock.h"
 #include "common/base/text.h"
 
 #include <math.h>
