@@ -1,5 +1,6 @@
 #include "results/judge/judge_nights.h"
 
+#include "results/judge/nights/night_scales.h"
 #include "results/judge/nights/scale.h"
 #include "results/stats/stats.h"
 

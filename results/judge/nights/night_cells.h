@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "results/judge/nights/nights.h"
+#include "results/judge/nights/night_model.h"
 
 /* out: empty; its owner releases what is filled in. */
 void night_cells_fill(const struct history *h, enum metric m, struct nights *out);

@@ -1,5 +1,6 @@
 #include "results/judge/nights/night_scales.h"
 
+#include "results/judge/nights/common_factor.h"
 #include "results/judge/nights/scale.h"
 #include "results/stats/stats.h"
 

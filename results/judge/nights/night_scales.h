@@ -1,9 +1,9 @@
 /* night_scales: how far the nights of a model lie from their levels, and how much they resemble each other.
- * For nights.c only. Pure. a, b: scratch, with room for every night and for every cell.
+ * For the model (nights.c) and its judge. Pure. a, b: scratch, with room for every night and for every cell.
  */
 #pragma once
 
-#include "results/judge/nights/nights.h"
+#include "results/judge/nights/night_model.h"
 
 struct residuals {
     double about; /* scale about the levels of the segments, as if nights were independent */
@@ -11,6 +11,9 @@ struct residuals {
     size_t nights;
     size_t segments;
 };
+
+/* How many nights with this memory say as much about a level as one independent night. */
+double nights_alike(double memory);
 
 /* Those of the values without the common factors of the nights (u), and the memory. r: one for each cell. */
 void night_scales_find(struct nights *n, struct residuals *r, double *a, double *b);

@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "results/judge/nights/standing.h"
+#include "results/judge/nights/standing_state.h"
 
 enum { STANDING_WINDOW_MIN = 2, STANDING_WINDOW_MAX = 8 };
 
