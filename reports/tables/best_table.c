@@ -86,6 +86,32 @@ static void put_margin(const struct best_group *g, struct buf *out)
     buf_puts(out, " %)");
 }
 
+/* Says of what was not tested that it was not. */
+static void put_untested(const struct best_group *g, size_t runs, struct buf *out)
+{
+    const struct best_answer *a = &g->answer;
+    if (count_found(g, BEST_BEHIND, runs) + count_found(g, BEST_UNTESTED, runs) == 0)
+        return;
+    if (a->fewest == 1)
+        buf_puts(out, "; 1 repetition is too few to ");
+    else
+        buf_printf(out, "; %zu repetitions are too few to ", a->fewest);
+    if (count_found(g, BEST_UNTESTED, runs) > 0) {
+        buf_puts(out, "rule out ");
+        put_names(g, BEST_UNTESTED, runs, out);
+    } else {
+        buf_puts(out, "be sure");
+    }
+}
+
+static void put_ahead(const struct best_group *g, struct buf *out)
+{
+    const struct best_answer *a = &g->answer;
+    buf_printf(out, "%s is ahead of %s by ", point_name(g, a->best), point_name(g, a->second));
+    put_percent(a->margin, out);
+    buf_puts(out, " %");
+}
+
 static void put_answer(const struct best_group *g, size_t runs, struct buf *out)
 {
     const struct best_answer *a = &g->answer;
@@ -101,12 +127,15 @@ static void put_answer(const struct best_group *g, size_t runs, struct buf *out)
             buf_printf(out, ", but %d of its %d tests are not OK", m->failed, m->of);
         put_margin(g, out);
         buf_printf(out, a->sure > 0.999 ? "; more than 99.9 %% certain" : "; %.1f %% certain", 100 * a->sure);
+    } else if (count_found(g, BEST_AHEAD, runs) > 0) {
+        put_ahead(g, out);
     } else if (count_found(g, BEST_CANDIDATE, runs) == 1) {
         buf_printf(out, "%s is ahead of the points that were measured to the end", point_name(g, a->best));
     } else {
         buf_puts(out, "not distinguishable: ");
         put_names(g, BEST_CANDIDATE, runs, out);
     }
+    put_untested(g, runs, out);
     if (count_found(g, BEST_DROPPED, runs) > 0) {
         buf_puts(out, "; dropped along the way without being ruled out: ");
         put_names(g, BEST_DROPPED, runs, out);

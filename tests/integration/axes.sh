@@ -13,7 +13,7 @@ WORKLOAD='awk -v b="$1" -v d="$2" -v c="$3" -v seed="$4" -v noise="${NOISE:-0}" 
     t = (1 + 0.1 * x) * (d == \"fp16\" ? 1.05 : 1) * c / 1024 * (1 + noise * e)
     printf \"[PERF_TIMING] {\\\"prefill_s\\\": %.9f}\\n\", t }"'
 
-# axes_plan FILTER FILE: the axes stay in this order.
+# axes_plan FILTER FILE [OPTION...]: the axes stay in this order.
 axes_plan() {
     command jq -n --arg workdir "$TMPDIR/work" --arg workload "$WORKLOAD" --arg marks "$TMPDIR/marks" '{
         schema: "kernsweep.plan/1", ticket: "axes", node: "local", workdir: $workdir, clock: "simulated",
@@ -21,7 +21,7 @@ axes_plan() {
         env: {MARKS: $marks},
         variants: [{name: "v", build: [["sh", "-c", "echo built {block} >> $MARKS/builds; env > {build}/env"]],
                     run: ["sh", "-c", $workload, "sh", "{block}", "{dtype}", "{context}", "{repetition}"]}]
-        } | '"$1" >"$2"
+        } | '"$1" "${@:3}" >"$2"
 }
 
 prefills() {
@@ -129,6 +129,32 @@ v 2048 v_block128_bf16 v_block128_fp16"
         '[null,["v_block128","v_same"]]'
 }
 
+# few_of NAME REPETITIONS TIMES...: a run of one point per time (in ms, the repetitions' separated by commas).
+few_of() {
+    local name=$1 n=$2
+    shift 2
+    # shellcheck disable=SC2016 # expanded by the workload
+    axes_plan '.contexts = [1024] | .repetitions = '"$n"'
+        | .variants[0] |= {name: "k", run: ["sh", "-c",
+            "echo \"[PERF_TIMING] {\\\"prefill_s\\\": $(echo \"$1\" | cut -d, -f$2)e-3}\"", "sh", "{b}", "{repetition}"]}
+        | .axes = {b: [$ARGS.positional | to_entries[] | {name: "b\(.key + 1)", value: .value}]}' "$TMPDIR/$name.json" --args "$@"
+    exits "runs" 0 ks_run "$TMPDIR/$name.json" --tag "$name"
+    exits "best" 0 ks best
+}
+
+few_repetitions() {
+    few_of two 2 1.01,1.02 2.97,2.97
+    like "two repetitions do not test" "$OUT" '^k at context 1024: b1 is ahead of b2 by 193 %; 2 repetitions are too few to be sure$'
+    like "nor does the table say so" "$OUT" 'b2 .* behind, too few repetitions'
+    exits "JSON" 0 ks best --json
+    is "nor JSON" "$(jq -c '.groups[] | [.best, .first, .not_distinguishable, [.points[].finding]]' <<<"$OUT")" \
+        '[null,"k_b1",[],["ahead, too few repetitions","behind, too few repetitions"]]'
+    few_of near 2 1.01,1.03 1.02,1.05 9,9
+    like "who may be best is named" "$OUT" ': b1 is ahead of b2 by 1.5 %; 2 repetitions are too few to rule out b2$'
+    few_of one 1 1.01 1.5
+    like "nor does one" "$OUT" ': b1 is ahead of b2 by 49 %; 1 repetition is too few to be sure$'
+}
+
 # Every second test of the fastest point fails. This comes last: how many tests ran before decides the noise of search.
 best_that_fails() {
     # shellcheck disable=SC2016 # expanded by the test
@@ -165,5 +191,6 @@ scenario "run --axis" narrowed
 scenario "repetitions until the median is known" until_known
 scenario "the best point" best_point
 scenario "run --search" search
+scenario "too few repetitions" few_repetitions
 scenario "a best point that fails at times" best_that_fails
 done_testing

@@ -9,6 +9,7 @@
 
 enum { POINTS_MAX = 24, VALUES_MAX = 32, TRIALS = 1000 };
 
+static const double LEAST = 1e-6;
 static struct best_value values[POINTS_MAX][VALUES_MAX];
 static struct best_point points[POINTS_MAX];
 static struct best_answer answer;
@@ -29,7 +30,7 @@ static void draw(size_t count, const double *centre, size_t n, double noise, con
 
 static void find(size_t count, enum metric_better better, size_t runs)
 {
-    best_find(points, count, better, runs, &answer);
+    best_find(points, count, better, LEAST, runs, &answer);
 }
 
 /* How often one of equal points is called the only one that can be best, of TRIALS. */
@@ -114,6 +115,31 @@ TEST(what_few_values_say_is_not_enough)
     assert_int_equal(answer.candidates, 0);
 }
 
+/* Two values of each point: nothing was tested, so that none is said to be as good as another. */
+TEST(what_was_not_tested_is_told_apart_by_its_values)
+{
+    const double drawn[][2] = {{1.01, 1.02}, {2.97, 2.97}, {1.015, 1.03}, {1.0200005, 1.03}};
+    for (size_t i = 0; i < 4; i++) {
+        points[i] = (struct best_point){.value = values[i], .count = 2};
+        for (size_t k = 0; k < 2; k++)
+            values[i][k] = (struct best_value){.value = drawn[i][k], .run = 0};
+    }
+    find(4, METRIC_LESS, 1);
+    assert_int_equal(answer.best, 0);
+    assert_int_equal(answer.untested, 3);
+    assert_int_equal(answer.fewest, 2);
+    assert_true(!points[0].untested && points[1].untested);
+    assert_true(points[1].beyond && !points[2].beyond &&
+                !points[3].beyond); /* the last: by less than LEAST */
+    find(4, METRIC_MORE, 1);
+    assert_int_equal(answer.best, 1);
+    assert_true(points[0].beyond && points[2].beyond && !points[1].beyond);
+    points[0].count = points[1].count = 1;
+    find(2, METRIC_LESS, 1);
+    assert_int_equal(answer.fewest, 1);
+    assert_true(points[1].beyond);
+}
+
 /* The second run was 20 % slower for all; a point that it did not measure is no better for that. */
 TEST(a_node_that_drifts_between_runs_decides_nothing)
 {
@@ -152,7 +178,7 @@ static size_t search(struct stats_rng *rng, double noise, size_t *total)
                     .value = centre * (1 + noise * stats_rng_normal(rng)), .run = rounds - 1};
             members[i].last_run = keep[i] ? rounds - 1 : members[i].last_run;
         }
-        best_find(all, 12, METRIC_LESS, rounds, &g.answer);
+        best_find(all, 12, METRIC_LESS, LEAST, rounds, &g.answer);
         left = halving_keep(&g, rounds, keep);
     }
     return g.answer.best;

@@ -14,6 +14,7 @@ struct finding {
     struct best_point *points;
     size_t count, runs;
     double sign;   /* -1: more is better */
+    double least;  /* the smallest difference that counts */
     double *x, *y; /* room for the values of two points */
 };
 
@@ -43,12 +44,17 @@ static struct pair pair_of(const struct finding *f, size_t base, size_t now)
     return v;
 }
 
+static size_t fewest(const struct pair *v)
+{
+    return v->base_n < v->now_n ? v->base_n : v->now_n;
+}
+
 /* The adjusted one-sided p that a is as good as b or better; 1 if that cannot be judged. */
 static double p_as_good(const struct finding *f, size_t a, size_t b)
 {
     double questions = (double)(f->count - 1) * (double)f->runs;
     const struct pair v = pair_of(f, b, a);
-    if (v.base_n < BEST_VALUES_MIN || v.now_n < BEST_VALUES_MIN)
+    if (fewest(&v) < BEST_VALUES_MIN)
         return 1;
     const struct pair_estimate e = pair_estimate(&v, 2 * alpha / questions);
     if (!(f->sign * log(e.ratio) > 0))
@@ -131,12 +137,29 @@ static void find_margin(const struct finding *f, struct best_answer *out)
     out->high = expm1(log1p(out->margin) + reach);
 }
 
-static void find_distances(const struct finding *f, const struct best_answer *out)
+/* Whether every value of now is worse than all of base by more than the least difference. */
+static bool is_beyond(const struct finding *f, const struct pair *v)
 {
+    double worst = -INFINITY, best = INFINITY;
+    for (size_t i = 0; i < v->base_n; i++)
+        worst = fmax(worst, f->sign * v->base[i]);
+    for (size_t i = 0; i < v->now_n; i++)
+        best = fmin(best, f->sign * v->now[i]);
+    return fewest(v) > 0 && best - worst > f->least;
+}
+
+static void find_distances(const struct finding *f, struct best_answer *out)
+{
+    out->untested = out->fewest = 0;
     for (size_t i = 0; i < f->count; i++) {
         const struct pair v = out->best < f->count ? pair_of(f, out->best, i) : (struct pair){0};
         const struct pair_estimate e = pair_estimate(&v, 2 * alpha);
-        f->points[i].behind = behind(f, &e);
+        struct best_point *p = &f->points[i];
+        p->behind = behind(f, &e);
+        p->untested = p->candidate && i != out->best && fewest(&v) < BEST_VALUES_MIN;
+        p->beyond = p->untested && is_beyond(f, &v);
+        if (p->untested && (out->untested++ == 0 || fewest(&v) < out->fewest))
+            out->fewest = fewest(&v);
     }
 }
 
@@ -153,7 +176,7 @@ static void conclude(const struct finding *f, struct best_answer *out)
     out->sure = sole ? 1 - fmin(1, 2 * worst) : (double)NAN;
 }
 
-void best_find(struct best_point *points, size_t count, enum metric_better better, size_t runs,
+void best_find(struct best_point *points, size_t count, enum metric_better better, double least, size_t runs,
                struct best_answer *out)
 {
     size_t most = 0;
@@ -164,6 +187,7 @@ void best_find(struct best_point *points, size_t count, enum metric_better bette
                         .count = count,
                         .runs = runs,
                         .sign = better == METRIC_MORE ? -1 : 1,
+                        .least = least,
                         .x = room,
                         .y = room + most};
     for (size_t i = 0; i < count; i++)

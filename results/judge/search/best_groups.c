@@ -2,6 +2,7 @@
 
 #include "common/base/alloc.h"
 #include "common/contract/shape.h"
+#include "results/judge/verdict.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -122,9 +123,13 @@ static bool on_several_gpus(const struct making *m, const struct best_group *g)
 
 static void judge_group(const struct making *m, struct best_group *g)
 {
-    for (size_t i = 0; i < g->count; i++)
+    bool repeated = false;
+    for (size_t i = 0; i < g->count; i++) {
         g->point[i].value = g->member[i].value;
-    best_find(g->point, g->count, metric_info(m->out->metric)->better, m->n, &g->answer);
+        repeated = repeated || g->point[i].count > 1;
+    }
+    best_find(g->point, g->count, metric_info(m->out->metric)->better,
+              least_difference(m->out->metric, repeated), m->n, &g->answer);
     g->more_is_better = metric_info(m->out->metric)->better == METRIC_MORE;
     g->several_gpus = on_several_gpus(m, g);
     if (!g->several_gpus)
@@ -186,13 +191,23 @@ enum best_finding best_group_finding(const struct best_group *g, size_t point, s
         return BEST_RULED_OUT;
     if (g->member[point].last_run + 1 < runs)
         return BEST_DROPPED;
-    return point == g->answer.best && !isnan(g->answer.sure) ? BEST_WINNER : BEST_CANDIDATE;
+    if (p->untested)
+        return p->beyond ? BEST_BEHIND : BEST_UNTESTED;
+    if (point != g->answer.best)
+        return BEST_CANDIDATE;
+    if (!isnan(g->answer.sure))
+        return BEST_WINNER;
+    bool alone = g->answer.untested > 0 && g->answer.untested + 1 == g->answer.candidates;
+    return alone ? BEST_AHEAD : BEST_CANDIDATE;
 }
 
 const char *best_finding_name(enum best_finding f)
 {
     static const char *const names[] = {[BEST_WINNER] = "best",
                                         [BEST_CANDIDATE] = "may be best",
+                                        [BEST_AHEAD] = "ahead, too few repetitions",
+                                        [BEST_BEHIND] = "behind, too few repetitions",
+                                        [BEST_UNTESTED] = "may be best, too few repetitions",
                                         [BEST_DROPPED] = "dropped",
                                         [BEST_RULED_OUT] = "ruled out",
                                         [BEST_FAILED] = "failed"};

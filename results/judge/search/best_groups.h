@@ -35,8 +35,18 @@ struct best_groups {
     enum metric metric;
 };
 
-/* What a point ended as. */
-enum best_finding { BEST_WINNER, BEST_CANDIDATE, BEST_DROPPED, BEST_RULED_OUT, BEST_FAILED };
+/* What a point ended as. Too few values to test it: AHEAD is the best by median, BEHIND is beyond it,
+ * UNTESTED may be either. */
+enum best_finding {
+    BEST_WINNER,
+    BEST_CANDIDATE,
+    BEST_AHEAD,
+    BEST_BEHIND,
+    BEST_UNTESTED,
+    BEST_DROPPED,
+    BEST_RULED_OUT,
+    BEST_FAILED
+};
 
 /* metric: METRIC_COUNT for the primary one. overall: group over all variants, which also happens if no
  * variant has axes. Borrows from the runs. */
