@@ -10,7 +10,7 @@
 enum { POWER_LEAST = 3, ENERGY_LEAST = 2 };
 enum { SAMPLES_MOST = 16384, SAMPLES_LEAST = 3 };
 
-static const double busy_percent = 10, late_s = 0.4, load_late_s = 0.2;
+static const double busy_percent = 10, late_s = 0.4, load_late_s = 0.2, clock_late_s = 0.1;
 /* An H100 names its power cap until 0.41 s after a load has ended, and not before 0.2 s after it began. */
 static const double reason_late_s = 0.5, reason_soon_s = 0.2;
 static const double tolerance = 0.3, tolerance_s = 0.1, gap_most_s = 1;
@@ -415,6 +415,15 @@ static void measure_energy(const struct activity_log *log, double from_s, double
     }
 }
 
+/* The clock of NVIDIA's driver, which alone notes the power, is of up to 0.2 s before. */
+static struct activity clock_window(const struct activity_log *log, const struct activity *w)
+{
+    struct activity later = {.from_s = w->from_s + load_late_s, .to_s = w->to_s + clock_late_s};
+    bool is_late = w->window == WINDOW_TIMED && !isnan(traced_from_s(log)) &&
+                   count_inside(log, SAMPLE_SCLK, later.from_s, later.to_s) > 0;
+    return is_late ? later : *w;
+}
+
 bool activity_measure(const struct activity_log *log, const struct activity_times *times,
                       struct activity *out)
 {
@@ -422,13 +431,14 @@ bool activity_measure(const struct activity_log *log, const struct activity_time
     if (log->count == 0 || !(times->end_s > 0))
         return false;
     choose_window(log, times, out);
+    struct activity clock = clock_window(log, out);
     for (size_t i = 0; i < log->count; i++)
         out->samples += !log->sample[i].noted && is_inside(&log->sample[i], out->from_s, out->to_s);
-    out->sclk_mhz = mean_inside(log, SAMPLE_SCLK, out->from_s, out->to_s);
-    out->sclk_p5_mhz = low_inside(log, SAMPLE_SCLK, out);
+    out->sclk_mhz = mean_inside(log, SAMPLE_SCLK, clock.from_s, clock.to_s);
+    out->sclk_p5_mhz = low_inside(log, SAMPLE_SCLK, &clock);
     out->sclk_low_mhz = mean_inside(log, SAMPLE_SCLK_LOW, out->from_s, out->to_s);
-    out->mclk_mhz = mean_inside(log, SAMPLE_MCLK, out->from_s, out->to_s);
-    out->mclk_p5_mhz = low_inside(log, SAMPLE_MCLK, out);
+    out->mclk_mhz = mean_inside(log, SAMPLE_MCLK, clock.from_s, clock.to_s);
+    out->mclk_p5_mhz = low_inside(log, SAMPLE_MCLK, &clock);
     out->power_w = mean_power(log, out->from_s, out->to_s);
     out->temp_c = most_inside(log, SAMPLE_TEMP_JUNCTION, out);
     measure_throttling(log, out);

@@ -9,6 +9,9 @@
  * no less busy than the whole test, itself or 0.2 s later: a workload that prints its timings long after the
  * timed part fails this.
  *
+ * Its clocks are those of 0.2 s after its start to 0.1 s after its end where the driver notes the power
+ * (NVIDIA's), since it tells a clock that late.
+ *
  * - busy: from the first to the last sample of a busy card (10 % and more), if three of them have a clock.
  * Cards report a load up to 0.2 s late: one that was there before the test began is left out until it has
  * passed, and so is that of the first 0.4 s.
