@@ -5,13 +5,13 @@
 
 #include "reports/report.h"
 
-/* The document, to be free()d. */
+/* The document of the newest run, or of req.run if that is given, to be free()d. */
 static inline char *render(struct store *s, struct report_request req)
 {
     struct err err = {0};
     struct buf out;
     req.store = s;
-    req.run = "latest";
+    req.run = req.run ? req.run : "latest";
     buf_init(&out, REPORT_BYTES_MAX);
     assert_ok(report_render(&req, &out, &err), &err);
     return buf_steal(&out);
@@ -24,6 +24,9 @@ static inline char *render_draft(const char *db, struct draft *d, enum report_la
     struct report_request req = report_defaults();
     req.langs[0] = lang;
     req.reference = "base";
+    char id[sizeof d->info.run_id];
+    snprintf(id, sizeof id, "%s", d->info.run_id);
+    req.run = id;
     must_store(&s, d);
     char *text = render(&s, req);
     store_close(&s);

@@ -177,6 +177,7 @@ TEST(a_blocked_run_is_no_regression)
     snprintf(d.info.run_id, sizeof d.info.run_id, "night-0002");
     snprintf(d.info.started_at, sizeof d.info.started_at, "2026-12-02T03:00:00.000Z");
     must_store(&s, &d);
+    req.run = "night-0002";
     req.against = "night-0001";
     AUTO_FREE char *text = render(&s, req);
     holds(text, "- **There are no measurements.**");
