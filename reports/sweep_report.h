@@ -22,7 +22,7 @@ struct sweep_request {
 
 /* Appends the document. Initialise `out` with REPORT_BYTES_MAX. */
 int sweep_report_render(const struct sweep_request *req, struct buf *out, struct err *err);
-int sweep_report_render_both(const struct sweep_request *req, struct buf *markdown, struct buf *html,
+int sweep_report_render_both(const struct sweep_request *asked, struct buf *markdown, struct buf *html,
                              struct err *err);
 /* The tables, in English. */
 int sweep_report_terminal(const struct sweep_request *req, struct screen screen, struct buf *out,

@@ -71,10 +71,11 @@ int sweep_runs_find(struct store *s, const char *word, char *id, struct err *err
 int ticket_runs(struct store *s, const char *ticket, size_t most, int64_t **keys, size_t *count,
                 size_t *total, struct err *err)
 {
-    SQL_STMT stmt = sql_prepare(s,
-                                "SELECT id, count(*) OVER () AS total FROM run WHERE ticket = :ticket"
-                                " AND purpose = 'sweep' ORDER BY date DESC, ordered_at DESC, id DESC LIMIT :most",
-                                err);
+    SQL_STMT stmt =
+        sql_prepare(s,
+                    "SELECT id, count(*) OVER () AS total FROM run WHERE ticket = :ticket"
+                    " AND purpose = 'sweep' ORDER BY date DESC, ordered_at DESC, id DESC LIMIT :most",
+                    err);
     sql_bind_text(stmt, ":ticket", ticket);
     sql_bind_int(stmt, ":most", (int64_t)most);
     *keys = xcalloc(most, sizeof **keys);

@@ -9,8 +9,8 @@
 /* The store's rows of the sweep's runs, by node, then from the oldest; the caller free()s *keys. */
 int sweep_runs(struct store *s, const char *sweep, int64_t **keys, size_t *count, struct err *err);
 
-/* The rows of a ticket's newest sweeps, at most `most`, by date, from the oldest; the caller free()s *keys. Rejected and
- * BLOCKED runs are among them. *total: how many there are in all. */
+/* The rows of a ticket's newest sweeps, at most `most`, by date, from the oldest; the caller free()s *keys.
+ * Rejected and BLOCKED runs are among them. *total: how many there are in all. */
 int ticket_runs(struct store *s, const char *ticket, size_t most, int64_t **keys, size_t *count,
                 size_t *total, struct err *err);
 

@@ -176,7 +176,7 @@ await test("the dashboard: open findings first, and a graph of each cell with it
   assert.equal(await page.locator("main h2").first().innerText(), "Open findings");
   const finding = page.locator(".findings li");
   assert.equal(await finding.count(), 1);
-  assert.match(await finding.innerText(), /regressed \+11\.0 % flash_attention_v1_b8h16 at 8192.*since 2026-11-12, confirmed: code/s);
+  assert.match(await finding.innerText(), /regressed \+11\.0 % flash_attention_v1_b8h16 at 8192.*confirmed: code, since 2026-11-12/s);
   assert.match(await page.locator("#inconclusive + p").innerText(), /flash_attention_v2_b8h16 at 4096.*1 of 40 cells/s);
   const card = page.locator(await finding.locator("a").getAttribute("href"));
   assert.match(await card.locator("svg").getAttribute("aria-label"), /60 nights, .*changed by \+11\.0 %/);

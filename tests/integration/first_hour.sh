@@ -33,7 +33,7 @@ build_failed() {
     exited "a failed build exits 1" 1
     like "the table has its status" "$OUT" '^ +1 +fast .* BUILD_FAILED$'
     unlike "and not only that its tests were skipped" "$OUT" 'SKIPPED'
-    like "a line says which and why" "$OUT" '^build failed: variant fast: build command 1: exit code 3 \(log: /.*/fast/build\.log\)$'
+    like "a line says which and why" "$OUT" '^build failed: variant fast: build command 1: exit code 3: no such header \(log: /.*/fast/build\.log\)$'
     is "the log is there" "$(sed -n 's/.*(log: \(.*\))$/\1/p' <<<"$OUT" | xargs grep -c 'no such header')" 2
     like "it is counted" "$ERR" '^run COMPLETE  4 ok, 0 failed, 4 skipped, 1 build failed in '
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Notes about runs and tickets, runs that their node never got, and the report of a ticket over its dates.
 # touches: harness/commands/store/note.c reports/ticket_report.c
+# shellcheck disable=SC2016 # backquotes are Markdown's
 . tests/lib.sh
 
 export KERNSWEEP_DB=$TMPDIR/results.db

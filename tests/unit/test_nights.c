@@ -148,7 +148,7 @@ TEST(open_findings_come_first_the_worst_before_the_others)
                *others = strstr(page, "Inconclusive</h2>"), *cells = strstr(page, "<svg");
     assert_true(broken && regressed && undecided && others && cells);
     assert_true(broken < regressed && regressed < undecided && undecided < others && others < cells);
-    holds(page, "since 2026-11-03, confirmed: &lt;code&gt;");
+    holds(page, ", confirmed: &lt;code&gt;, since 2026-11-03");
     holds(page, "<a href=\"#cell-0-11\">v2 at 8192</a>");
     free(page);
     json_decref(board);

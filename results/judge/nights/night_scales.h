@@ -19,9 +19,9 @@ double nights_alike(double memory);
 void night_scales_find(struct nights *n, struct residuals *r, double *a, double *b);
 /* Those with the factors (y), from the steps alone: a slow drift of the node is no noise, since factors exist
  * to follow it. */
-void night_scales_find_with_factors(struct nights *n, double *a);
+void night_scales_find_with_factors(struct nights *n, double *scratch);
 /* What the common scale is worth (scale_prior()). */
-double night_scales_prior(const struct nights *n, double *a, double *b);
+double night_scales_prior(const struct nights *n, double *log_s, double *v);
 /* y and nights of n values with these levels, as if nights were independent. */
 struct night_scale night_scale_of(const double *y, const struct changes *levels, size_t n, double *a,
                                   double *b);

@@ -153,7 +153,7 @@ static void find_uneven(struct nights *n, size_t t, const struct place *places)
     for (size_t k = 0; k < n->n_cells; k++) {
         const struct place *p = &places[k];
         const struct night_cell *c = &n->cells[k];
-        if (p->known)
+        if (p->s && p->known)
             standing_night_add(&night, c->series->variant,
                                !p->s->open && standing_is_worse(c->worse[p->point] - p->level, p->scale));
     }
