@@ -201,6 +201,16 @@ static int configure(struct store *s, struct err *err)
     return s->mode == STORE_READ ? sql_exec(s, "PRAGMA query_only = ON", err) : 0;
 }
 
+/* An open connection keeps the log in use: two that only waited for each other would wait in vain. The pause
+ * differs between processes, so that they do not come back at the same time. */
+static int open_again(struct store *s, struct err *err)
+{
+    sqlite3_close(s->db);
+    s->db = NULL;
+    sqlite3_sleep((int)(BUSY_PAUSE_MS / 2 + getpid() % BUSY_PAUSE_MS));
+    return open_file(s, err) != 0 ? -1 : configure(s, err);
+}
+
 /* SQLite does not wait by itself for others that leave it at the same time. */
 static int leave_log(struct store *s, const char *network, struct err *err)
 {
@@ -214,8 +224,10 @@ static int leave_log(struct store *s, const char *network, struct err *err)
         *err = (struct err){.kind = ERR_NONE};
         if (!network) /* it is in use; next time will do */
             return 0;
-        if (!wait_for_others(s, waits))
+        if (store_is_interrupted(s) || waits >= BUSY_TIMEOUT_MS / BUSY_PAUSE_MS)
             break;
+        if (open_again(s, err) != 0)
+            return -1;
     }
     return err_set(
         err, ERR_STORAGE,
