@@ -259,6 +259,21 @@ TEST(against_a_given_level_the_nights_that_are_worse_are_found)
     assert_false(standing_is_worse_than(&w.s, points, 5, 0, 5, &begins));
 }
 
+TEST(a_young_cell_is_asked_about_without_being_touched)
+{
+    AUTO(world_release) struct world w;
+    size_t since = 0, members[STANDING_FIRST];
+    still(&w, 12);
+    add(&w, 3, NIGHTS, 0.2); /* the night that would tell the first level from a second one */
+    until(&w, STANDING_FIRST - 1);
+    const struct standing before = w.s;
+    memcpy(members, w.s.members, w.s.n * sizeof *members);
+    assert_false(standing_would_be_open(&w.s, STANDING_FIRST - 1, false, &since));
+    assert_int_equal(standing_nights_to_open(&w.s, w.x, STANDING_FIRST - 1), 0);
+    assert_memory_equal(&before, &w.s, sizeof before);
+    assert_memory_equal(members, w.s.members, w.s.n * sizeof *members);
+}
+
 /* So many variants, all cells of the first ones worse. */
 static bool is_uneven(size_t variants, size_t worse, size_t contexts)
 {

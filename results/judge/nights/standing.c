@@ -320,8 +320,16 @@ bool standing_accept(struct standing *s, size_t point)
     return true;
 }
 
+/* No night opens the finding of a cell whose first nights are still being taken. */
+static bool is_young(const struct standing *s)
+{
+    return !s->open && s->n_apart < STANDING_FIRST;
+}
+
 bool standing_would_be_open(const struct standing *s, size_t point, bool uneven, size_t *since)
 {
+    if (is_young(s))
+        return false;
     struct standing tonight = *s; /* what it writes lies behind what *s counts */
     if (advance(&tonight, point, uneven) == STANDING_CLOSED || !tonight.open)
         return false;
@@ -331,6 +339,8 @@ bool standing_would_be_open(const struct standing *s, size_t point, bool uneven,
 
 size_t standing_nights_to_open(const struct standing *s, double *x, size_t point)
 {
+    if (is_young(s))
+        return 0;
     struct standing ahead = *s; /* what it writes lies behind what *s counts */
     for (size_t k = 0; k <= STANDING_AHEAD; k++) {
         x[point + k] = x[point];
