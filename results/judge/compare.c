@@ -67,15 +67,17 @@ static int64_t begun(const struct run_info *run)
     return at == WHEN_UNKNOWN ? when_midnight(run->date) : at;
 }
 
-/* Without a base: the cell failed on the nights before, and fails now. */
+/* The cell failed on the nights before, and fails now: that is no news, whatever it is compared with. */
 static bool still_fails(const struct comparing *c, struct delta *d, const struct cell *now)
 {
     for (size_t i = 0; i < c->o->n_failing; i++) {
         const struct failing_cell *f = &c->o->failing[i];
         if (f->context != d->context || strcmp(f->variant, d->variant) != 0 || is_unmeasured(c->now, now))
             continue;
-        d->base.present = true;
-        d->base.status = f->status;
+        if (!c->base) {
+            d->base.present = true;
+            d->base.status = f->status;
+        }
         d->stand.since = f->since;
         settle(d, VERDICT_FAILING, REASON_STATUS);
         return true;
@@ -179,7 +181,7 @@ static void compare_metric(struct comparing *c, const char *variant, int context
     set_sides(c, d, base, now);
     const struct night_cell *nights = now ? nights_find_cell(&c->tonight.nights, variant, context) : NULL;
     bool from_nights = !c->base && nights;
-    if (!c->base && now && still_fails(c, d, now))
+    if (now && still_fails(c, d, now))
         return;
     bool settled = from_nights ? broke_since(c, d, now) || lost_metric(c, d, nights)
                                : judge_states(c, d, base, now) || judge_lacking(d);

@@ -358,7 +358,7 @@ struct compare_options {
     /* Both sides are variants of one run: reasons speak of the reference, not of a base and of now. */
     bool within_run;
     const struct acceptances *accepted; /* findings; NULL: none */
-    const struct failing_cell *failing; /* without a base */
+    const struct failing_cell *failing; /* on the nights before, too */
     size_t n_failing;
     /* Spreads from an A/A sweep (noise.h), for cells with few repetitions; may be NULL. */
     const struct noise *noise;

@@ -183,8 +183,9 @@ static int open_baseline(struct store *s, const struct run_data *now, const char
     if (begin(s, now, options, out, err) != 0 || baseline_resolve(s, name, &now->info, &b, err) != 0 ||
         load_base(s, now, b.key, out, err) != 0 ||
         baseline_runs(s, &b, &out->base_runs, &out->n_base_runs, err) != 0 ||
-        acceptances_load(s, &now->info, &out->accepted, err) != 0 || nights_before(s, now, out, err) != 0 ||
-        pool_base(s, now, out, err) != 0)
+        acceptances_load(s, &now->info, &out->accepted, err) != 0 ||
+        failing_load(s, now, &out->failing, &out->n_failing, err) != 0 ||
+        nights_before(s, now, out, err) != 0 || pool_base(s, now, out, err) != 0)
         return -1;
     return look_for_other_sources(s, out, err);
 }

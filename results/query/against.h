@@ -26,7 +26,7 @@ struct against {
     struct history
         history; /* the same as seen from the GPU of each of now's cells, a series per cell: to draw */
     struct noise noise;
-    struct failing_cell *failing; /* without a base: cells that failed before, too */
+    struct failing_cell *failing; /* cells that failed on the nights before, too; not against a single run */
     size_t n_failing;
     struct acceptances accepted;      /* of findings; none where two runs are compared */
     struct confirm_records confirmed; /* of these two runs */

@@ -2,6 +2,7 @@
 #include "tests/unit/results_support.h"
 
 #include "results/query/against.h"
+#include "results/store/baseline.h"
 
 enum { FIRST_BAD = 10 };
 
@@ -16,7 +17,8 @@ static int64_t store_night(struct store *s, int night, enum status bad)
     return must_store(s, &d);
 }
 
-static struct delta verdict_of(struct store *s, int64_t key, const char *variant)
+/* By the nights before it alone, or against a baseline. */
+static struct delta verdict_by(struct store *s, int64_t key, const char *variant, const char *baseline)
 {
     struct err err = {0};
     const struct compare_options o = compare_defaults();
@@ -24,7 +26,9 @@ static struct delta verdict_of(struct store *s, int64_t key, const char *variant
     struct against a;
     struct delta found = {0};
     AUTO(run_data_release) struct run_data now = must_load(s, key);
-    assert_ok(against_nights(s, &now, &o, &a, &err), &err);
+    assert_ok(baseline ? against_baseline(s, &now, baseline, &o, &a, &err)
+                       : against_nights(s, &now, &o, &a, &err),
+              &err);
     assert_ok(against_compare(&a, &now, &c, &err), &err);
     for (size_t i = 0; i < c.count; i++)
         if (strcmp(c.deltas[i].variant, variant) == 0)
@@ -32,6 +36,11 @@ static struct delta verdict_of(struct store *s, int64_t key, const char *variant
     comparison_release(&c);
     against_release(&a);
     return found;
+}
+
+static struct delta verdict_of(struct store *s, int64_t key, const char *variant)
+{
+    return verdict_by(s, key, variant, NULL);
 }
 
 TEST(what_failed_on_its_last_nights_still_fails)
@@ -60,6 +69,21 @@ TEST(a_cell_that_worked_on_the_last_night_is_broken)
     for (int i = 0; i < FIRST_BAD + 5; i++)
         last = store_night(&s, i, i == FIRST_BAD + 3 ? STATUS_OK : STATUS_TIMEOUT);
     assert_int_equal(verdict_of(&s, last, "later").verdict, VERDICT_BROKEN);
+}
+
+TEST(what_worked_in_the_baseline_still_fails_from_its_second_night_on)
+{
+    AUTO(store_close) struct store s = open_store("baseline.db");
+    struct err err = {0};
+    int64_t night[FIRST_BAD + 2];
+    for (int i = 0; i < FIRST_BAD + 2; i++)
+        night[i] = store_night(&s, i, STATUS_TIMEOUT);
+    assert_ok(baseline_set(&s, "gold", night[0], false, &err), &err);
+    assert_int_equal(verdict_by(&s, night[FIRST_BAD], "later", "gold").verdict, VERDICT_BROKEN);
+    struct delta d = verdict_by(&s, night[FIRST_BAD + 1], "later", "gold");
+    assert_int_equal(d.verdict, VERDICT_FAILING);
+    assert_int_equal(d.base.status, STATUS_OK);
+    assert_true(d.stand.since == when_midnight("2025-01-11"));
 }
 
 GROUP(scratch_make, scratch_remove);
