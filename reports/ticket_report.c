@@ -136,22 +136,23 @@ static void add_verdict(struct table *t, const struct ticket_model *m, const str
 static void write_runs(const struct ticket_model *m, struct md *w)
 {
     AUTO(table_release) struct table t = {0};
-    table_texts(&t, w->lang, MSG_COL_DATE, MSG_COL_RUN, MSG_COL_NODE, MSG_COL_STATUS);
+    /* The verdict stands first, so that a narrow window shows it. */
+    table_texts(&t, w->lang, MSG_COL_DATE, MSG_COL_VERDICT, MSG_COL_COMPARED_WITH, MSG_COL_STATUS);
     table_numbers(&t, w->lang, MSG_COL_TESTS);
-    table_texts(&t, w->lang, MSG_COL_VERDICT, MSG_COL_COMPARED_WITH);
+    table_texts(&t, w->lang, MSG_COL_NODE, MSG_COL_RUN);
     for (size_t i = 0; i < m->n_runs; i++) {
         const struct run_info *r = &m->runs[i].info;
         char tests[48];
         snprintf(tests, sizeof tests, "%d/%d", r->counts.ok, r->counts.total);
         table_text(&t, r->date);
-        add_run(&t, w, r);
-        table_code(&t, r->node);
+        add_verdict(&t, m, &m->runs[i], w->lang);
         table_marked(&t, run_status_name(r->status),
                      r->status == RUN_BLOCKED    ? MARK_BAD
                      : r->status == RUN_COMPLETE ? MARK_NONE
                                                  : MARK_WARN);
         table_text(&t, r->counts.total ? tests : NUM_NONE);
-        add_verdict(&t, m, &m->runs[i], w->lang);
+        table_code(&t, r->node);
+        add_run(&t, w, r);
     }
     md_heading(w, 2, MSG_H_TICKET_RUNS);
     md_table(w, &t);

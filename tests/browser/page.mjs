@@ -1,17 +1,18 @@
 // What a report's page must do in a real browser. Prints TAP.
 //
-//   node page.mjs CHROMIUM REPORT.html HOSTILE.html UNITS.html INDEX.html BOARD.html
+//   node page.mjs CHROMIUM REPORT.html HOSTILE.html UNITS.html INDEX.html BOARD.html TICKET.html
 //
 // REPORT is of several variants and contexts with a summary in a second language; HOSTILE is of a run whose
 // every text tries to write markup that sets window.pwned or opens a dialog. UNITS has a table of memory in MiB and GiB.
-// INDEX lists nightly runs, one of which was blocked. BOARD has many cells, one of which is regressed and one inconclusive.
+// INDEX lists nightly runs, one of which was blocked. BOARD has many cells, one of which is regressed and one inconclusive. TICKET is
+// the report of a ticket over two dates.
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import assert from "node:assert/strict";
 import { chromium } from "playwright-core";
 
-const [executablePath, report, hostile, units, index, board] = process.argv.slice(2);
+const [executablePath, report, hostile, units, index, board, ticket] = process.argv.slice(2);
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const browser = await chromium.launch({ executablePath, args: process.getuid() === 0 ? ["--no-sandbox"] : [] });
 
@@ -159,6 +160,14 @@ for (const width of [420, 1400])
     assert.deepEqual(trouble, []);
     assert.deepEqual(await violations(page), []);
   });
+
+await test("the verdicts of a ticket's runs are on screen at 420 px", async () => {
+  const { page } = await open(ticket, { viewport: { width: 420, height: 800 } });
+  const verdict = tableAfter(page, "Runs").locator("tbody tr:last-child td:nth-child(2)");
+  assert.match(await verdict.innerText(), /2 regressed/);
+  const box = await verdict.boundingBox();
+  assert.ok(box.x + box.width <= 420, JSON.stringify(box));
+});
 
 for (const width of [420, 1600])
   for (const colorScheme of ["light", "dark"])

@@ -22,7 +22,9 @@ cp tests/browser/page.mjs "$modules/"
 export KERNSWEEP_DB=$TMPDIR/results.db
 {
     "$KERNSWEEP" ingest tests/fixtures/b3_89_2026-02-12 tests/fixtures/b3_90_2026-02-14 &&
-        "$KERNSWEEP" report 20260214 --against 20260212 --lang en,es --format html -o "$TMPDIR/report.html"
+        "$KERNSWEEP" report 20260214 --against 20260212 --lang en,es --format html -o "$TMPDIR/report.html" &&
+        "$KERNSWEEP" ingest --ticket both tests/fixtures/b3_89_2026-02-12 tests/fixtures/b3_90_2026-02-14 --db "$TMPDIR/ticket.db" &&
+        "$KERNSWEEP" report both --kind ticket --db "$TMPDIR/ticket.db" --format html -o "$TMPDIR/ticket.html"
 } >"$TMPDIR/log" 2>&1 || {
     ok "the report is written" 1 "$(cat "$TMPDIR/log")"
     done_testing
@@ -105,4 +107,4 @@ case $BUILD in
     ;;
 esac
 node "$modules/page.mjs" "$chromium" "$TMPDIR/report.html" "$TMPDIR/hostile.html" "$TMPDIR/model.html" \
-    "$TMPDIR/nights/index.html" "$TMPDIR/board/index.html"
+    "$TMPDIR/nights/index.html" "$TMPDIR/board/index.html" "$TMPDIR/ticket.html"
