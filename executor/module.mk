@@ -1,7 +1,7 @@
 # executor: one binary without dependencies on the node. Static, except in sanitizer builds, which do not support it. Without
 # debugging information, which is half of what nodes would receive, and hash on every connection.
 executor_rooms   := commands run scheduler prepare suite node bundle telemetry process workdir code
-executor_link    := -ljansson -lnettle -lpcre2-8 -lzstd -liberty -lm
+executor_link    := -ljansson -lnettle -lpcre2-8 -lz -lzstd -liberty -lm
 executor_sources := $(wildcard executor/*.c $(executor_rooms:%=executor/%/*.c))
 $(eval $(call library,executor,$(filter-out executor/main.c,$(executor_sources))))
 objects_all += $(call objects,executor/main.c)

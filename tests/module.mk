@@ -10,7 +10,7 @@ objects_all   += $(call objects,$(unit_sources) $(tool_sources)) $(unit_main)
 simulation    := $(call objects,$(wildcard tests/simulation/*.c))
 objects_all   += $(simulation)
 test_libs     := $(addprefix $(BUILD)/lib,harness.a executor.a reports.a results.a common.a)
-test_link     := $(harness_link) -lzstd
+test_link     := $(harness_link) -lz -lzstd
 
 # A unit program's own code runs for milliseconds; to optimise it would take longer.
 $(call objects,$(unit_sources)): private CFLAGS += -O0

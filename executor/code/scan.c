@@ -16,7 +16,6 @@ enum {
     BUNDLE_ENTRIES_MAX = 256,
     ALIGN = 8,
     COMPRESSED_MAGIC_LEN = 4,
-    COMPRESSED_ZSTD = 1,
     COMPRESSED_HASH = 8,
     FATBIN_MAGIC = (int)0xba55ed50,
     FATBIN_PTX = 1,
@@ -160,17 +159,17 @@ static void scan_bundle(struct scan *s, struct span bundle, size_t *size)
 /* What a container says of its compressed contents. */
 struct packed {
     struct span bytes;
-    uint64_t size; /* once decoded */
-    bool zstd, lz4;
+    uint64_t size;     /* once decoded */
+    unpack_fn *unpack; /* NULL: not compressed, or nobody knows how */
 };
 
 /* Returns NULL for what is not compressed, or cannot be decoded. The caller frees the result. */
 static uint8_t *unpack(struct scan *s, const struct packed *p, size_t *len)
 {
-    if (p->size > UNPACKED_MAX || p->size > unpacked_in_all - s->unpacked || !(p->zstd || p->lz4))
+    if (p->size > UNPACKED_MAX || p->size > unpacked_in_all - s->unpacked || !p->unpack)
         return NULL;
     s->unpacked += p->size;
-    return (p->zstd ? unpack_zstd : unpack_lz4)(p->bytes, (size_t)p->size, len);
+    return p->unpack(p->bytes, (size_t)p->size, len);
 }
 
 /* Scans what is in it; what cannot be decoded counts as its bytes. */
@@ -187,10 +186,12 @@ static void scan_packed(struct scan *s, const char *name, const struct packed *p
 /* A compressed bundle says its size from version 2 on; before, it ends with its section. */
 static void scan_compressed(struct scan *s, struct span bundle, size_t *size)
 {
-    uint16_t version = span_u16(bundle, COMPRESSED_MAGIC_LEN);
+    static unpack_fn *const methods[] = {unpack_zlib, unpack_zstd};
+    uint16_t version = span_u16(bundle, COMPRESSED_MAGIC_LEN),
+             method = span_u16(bundle, COMPRESSED_MAGIC_LEN + 2);
     size_t wide = version >= 3 ? 8 : 4, at = COMPRESSED_MAGIC_LEN + 4; /* version and method */
     uint64_t total = version >= 2 ? span_number(bundle, at, wide) : bundle.len;
-    struct packed p = {.zstd = span_u16(bundle, COMPRESSED_MAGIC_LEN + 2) == COMPRESSED_ZSTD};
+    struct packed p = {.unpack = method < sizeof methods / sizeof *methods ? methods[method] : NULL};
     struct span own;
     at += version >= 2 ? wide : 0;
     p.size = span_number(bundle, at, wide);
@@ -209,11 +210,6 @@ struct entry {
     char name[TARGET_MAX]; /* "sm_90a", "compute_90"; "" unknown */
 };
 
-static bool is_packed(const struct entry *e)
-{
-    return e->code.zstd || e->code.lz4;
-}
-
 static void name_entry(struct entry *e, unsigned number, uint64_t flags)
 {
     const char *kind = e->kind == FATBIN_PTX ? "compute" : e->kind == FATBIN_CUBIN ? "sm" : NULL;
@@ -228,12 +224,14 @@ static bool read_entry(struct span fatbin, size_t at, struct entry *out)
     uint64_t size = span_u64(fatbin, at + 8), flags = span_u64(fatbin, at + 40);
     struct span all;
     *out = (struct entry){.kind = span_u16(fatbin, at),
-                          .code = {.zstd = flags & fatbin_zstd, .lz4 = flags & fatbin_lz4}};
+                          .code.unpack = flags & fatbin_zstd  ? unpack_zstd
+                                         : flags & fatbin_lz4 ? unpack_lz4
+                                                              : NULL};
     name_entry(out, span_u32(fatbin, at + 28), flags);
     if (header < ENTRY_HEADER_MIN || !span_part(fatbin, at + (uint64_t)header, size, &all))
         return false;
     /* What is compressed is padded to 8 bytes. */
-    if (!is_packed(out) || !span_part(all, 0, packed, &out->code.bytes))
+    if (!out->code.unpack || !span_part(all, 0, packed, &out->code.bytes))
         out->code.bytes = all;
     out->code.size = span_u64(fatbin, at + 56);
     out->size = header + (size_t)size;
@@ -245,7 +243,7 @@ static void scan_ptx(struct scan *s, const struct packed *p)
     size_t len, kept;
     AUTO_FREE uint8_t *data = unpack(s, p, &len);
     struct span text = data ? (struct span){data, len} : p->bytes;
-    AUTO_FREE uint8_t *code = data || !(p->zstd || p->lz4) ? ptx_code(text, &kept) : NULL;
+    AUTO_FREE uint8_t *code = data || !p->unpack ? ptx_code(text, &kept) : NULL;
     add_compiled(s, "ptx", code ? (struct span){code, kept} : text);
 }
 
@@ -255,7 +253,7 @@ static void scan_entry(struct scan *s, const struct entry *e)
         scan_ptx(s, &e->code);
     else if (e->kind != FATBIN_CUBIN)
         add_opaque(s, "entry", e->code.bytes);
-    else if (is_packed(e))
+    else if (e->code.unpack)
         scan_packed(s, "cubin", &e->code);
     else
         scan_any(s, e->code.bytes);

@@ -3,6 +3,7 @@
 #include "common/base/alloc.h"
 
 #include <stdlib.h>
+#include <zlib.h>
 #include <zstd.h>
 
 enum { LZ4_MATCH_MIN = 4, LZ4_MORE = 15, LZ4_BYTE_MAX = 255 };
@@ -16,6 +17,19 @@ uint8_t *unpack_zstd(struct span packed, size_t max, size_t *len)
     uint8_t *out = xmalloc(max);
     *len = ZSTD_decompress(out, max, packed.data, packed.len);
     if (!ZSTD_isError(*len))
+        return out;
+    free(out);
+    return NULL;
+}
+
+uint8_t *unpack_zlib(struct span packed, size_t max, size_t *len)
+{
+    uint8_t *out = xmalloc(max);
+    uLongf size = max;
+    uLong used = packed.len;
+    bool good = uncompress2(out, &size, packed.data, &used) == Z_OK && used == packed.len;
+    *len = size;
+    if (good)
         return out;
     free(out);
     return NULL;

@@ -14,7 +14,7 @@ case $BUILD in */sanitize) skip_all "the executor cannot be linked again here (a
 # A static program cannot be told another time. The library is linked and not preloaded: its children, the tests'
 # programs, would share its semaphore with a parent that has ended, and now and then find none.
 "${CC:-cc}" -o "$TMPDIR/executor" "$BUILD/executor/main.o" -Wl,--no-as-needed -Wl,-rpath,"${lib%/*}" "$lib" "$BUILD/libexecutor.a" \
-    "$BUILD/libcommon.a" -ljansson -lnettle -lpcre2-8 -lzstd -liberty -lm || exit 1
+    "$BUILD/libcommon.a" -ljansson -lnettle -lpcre2-8 -lz -lzstd -liberty -lm || exit 1
 
 step() {
     echo "$1" >"$TMPDIR/offset.new"

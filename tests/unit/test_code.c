@@ -6,6 +6,8 @@
 #include "tests/unit/support.h"
 
 #include <elf.h>
+#include <zlib.h>
+#include <zstd.h>
 
 enum { FILE_MAX = 16384, EM_AMD = 224 };
 
@@ -446,6 +448,50 @@ TEST(containers_copies_and_order_do_not_count)
     code_release(&in_program);
     code_release(&in_archive);
     code_release(&all);
+}
+
+/* A compressed bundle; before version 2 it does not say how long it is. */
+static void make_compressed(struct made *out, unsigned version, unsigned method, const struct made *bundle)
+{
+    static uint8_t packed[FILE_MAX];
+    uLongf len = sizeof packed;
+    size_t wide = version > 2 ? 8 : 4, header = 16 + (version > 2 ? 16 : version > 1 ? 8 : 4);
+    if (method == 0)
+        assert_int_equal(compress(packed, &len, bundle->data, bundle->len), Z_OK);
+    else
+        len = ZSTD_compress(packed, sizeof packed, bundle->data, bundle->len, 3);
+    *out = (struct made){.len = 0};
+    add(out, "CCOB", 4);
+    add_number(out, version, 2);
+    add_number(out, method, 2);
+    if (version > 1)
+        add_number(out, header + len, wide);
+    add_number(out, bundle->len, wide);
+    add_number(out, 0, 8); /* its hash, which nobody checks */
+    add(out, packed, len);
+}
+
+TEST(a_compressed_bundle_counts_as_what_is_in_it)
+{
+    static const struct image image = {"gfx942", "the code"};
+    struct made object, bundle, packed;
+    make_code_object(&object, 0, 0xbf800000, 7);
+    make_bundle(&bundle, &image, 1);
+    *(uint64_t *)(bundle.data + 40) = object.len;
+    bundle.len = 4096;
+    add(&bundle, object.data, object.len);
+    struct code plain = code_of_one(&object);
+    for (unsigned version = 1; version <= 3; version++)
+        for (unsigned method = 0; method <= 2; method++) {
+            make_compressed(&packed, version, method, &bundle);
+            struct code code = code_of_one(&packed);
+            assert_true(code.of_device);
+            assert_int_equal(code.kernels, method == 2 ? 0 : plain.kernels); /* nobody knows method 2 */
+            if (method < 2)
+                assert_string_equal(code.sha256, plain.sha256);
+            code_release(&code);
+        }
+    code_release(&plain);
 }
 
 static void scan_copy(const uint8_t *data, size_t len)

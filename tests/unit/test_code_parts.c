@@ -5,6 +5,7 @@
 #include "executor/code/unpack.h"
 #include "tests/unit/support.h"
 
+#include <zlib.h>
 #include <zstd.h>
 
 /* A frame of a text that repeats itself, cut to its size for the sanitizer. */
@@ -57,6 +58,28 @@ TEST(damaged_zstandard_is_refused)
     assert_non_null(text);
     assert_int_equal(size, 3);
     assert_memory_equal(text, "xyz", 3);
+}
+
+TEST(zlib_is_decoded_up_to_its_size)
+{
+    enum { LEN = 1 << 20 };
+    uLongf size = compressBound(LEN);
+    size_t len;
+    AUTO_FREE uint8_t *zeros = xcalloc(1, LEN), *packed = xmalloc(size);
+    assert_int_equal(compress(packed, &size, zeros, LEN), Z_OK);
+    AUTO_FREE uint8_t *whole = unpack_zlib((struct span){packed, size}, LEN, &len);
+    assert_non_null(whole);
+    assert_int_equal(len, LEN);
+    assert_memory_equal(whole, zeros, LEN);
+    assert_null(unpack_zlib((struct span){packed, size}, LEN - 1, &len));
+    assert_null(unpack_zlib((struct span){packed, size}, 0, &len));
+    for (size_t cut = 0; cut < size; cut++) {
+        AUTO_FREE uint8_t *copy = xmemdup(packed, cut);
+        assert_null(unpack_zlib((struct span){copy, cut}, LEN, &len));
+    }
+    AUTO_FREE uint8_t *longer = xcalloc(1, size + 1);
+    memcpy(longer, packed, size);
+    assert_null(unpack_zlib((struct span){longer, size + 1}, LEN, &len));
 }
 
 TEST(lz4_is_decoded)
