@@ -322,6 +322,31 @@ TEST(a_database_of_rocprofv3)
     assert_near(median_of(&r, "attention_float___int__grid2048x1x1_wg256x1x1_agent4", 0), 4.022e-3, 1e-12);
 }
 
+/* As rocprofv3 --stats sums them up: 4021 and 4023 ns, and one of 1000. */
+TEST(a_database_of_rocprofv3_sums_up_its_kernels)
+{
+    static const char *const files[] = {"tests/fixtures/rocpd/3.0.sql", "tests/fixtures/rocpd/4.1.sql"};
+    for (size_t i = 0; i < COUNT(files); i++) {
+        char name[32];
+        snprintf(name, sizeof name, "stats_%zu.db", i);
+        AUTO(store_close) struct store s = open_store(name);
+        AUTO(run_data_release)
+        struct run_data r =
+            import_stored(&s, "rocprofv3-kernel-stats", put_database("stats_results.db", files[i]), &day, 0);
+        assert_int_equal(r.n_cells, 2);
+        assert_near(median_of(&r, "attention_float___int_", 0), 4.022e-3, 1e-12);
+        assert_near(median_of(&r, "copy", 0), 1e-3, 1e-12);
+        assert_int_equal(query_int(&s,
+                                   "SELECT count(*) FROM extra JOIN quantity q ON q.id = quantity_id WHERE"
+                                   " q.name = 'calls' AND value IN (1, 2)"),
+                         2);
+        assert_int_equal(query_int(&s,
+                                   "SELECT count(*) FROM extra JOIN quantity q ON q.id = quantity_id WHERE"
+                                   " q.name = 'stddev_ms' AND abs(value * 1e6 - 1.41421356) < 1e-6"),
+                         1);
+    }
+}
+
 TEST(numbers_as_other_locales_write_them)
 {
     AUTO(store_close) struct store s = open_store("apart_locale.db");

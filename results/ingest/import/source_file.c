@@ -65,6 +65,13 @@ static json_t *parse_json(const char *text, size_t len, const char *file, struct
     return json_array_size(lines) > 0 ? json_incref(lines) : NULL;
 }
 
+/* The table whose columns the mapping speaks of: kernel_stats.csv has another name for kernels. */
+static enum rocpd_rows table_of(const json_t *map)
+{
+    const char *variant = json_text(json_object_get(map, "test"), "variant");
+    return strcmp(variant, "/Name") == 0 ? ROCPD_KERNELS : ROCPD_DISPATCHES;
+}
+
 int source_file_load(const json_t *map, const char *path, json_t **root, json_t **units, char *hex,
                      struct err *err)
 {
@@ -81,7 +88,7 @@ int source_file_load(const json_t *map, const char *path, json_t **root, json_t 
     size_t mark = lenient_mark(buf_str(&text), text.len);
     sha256_of(buf_str(&text), text.len, hex);
     if (csv && rocpd_is(buf_str(&text), text.len))
-        *root = rocpd_read(&text, ROCPD_DISPATCHES, path, err);
+        *root = rocpd_read(&text, table_of(map), path, err);
     else
         *root = csv ? csv_parse(buf_str(&text) + mark, text.len - mark, path, &options, units, err)
                     : parse_json(buf_str(&text), text.len, path, err);

@@ -10,6 +10,12 @@ enum { ROWS_MAX = 200000, VALUE_BYTES_MAX = 1 << 20, FORMAT_WRITE = 18, FORMAT_R
 static const char magic[] = "SQLite format 3";
 static const double timeout_s = 30;
 
+#define KERNELS(deviation)                                                                                   \
+    "SELECT Name, Calls, TotalDurationNs, AverageNs, MinNs, MaxNs," deviation                                \
+    " FROM (SELECT name AS Name, count(duration) AS Calls, sum(duration) AS TotalDurationNs,"                \
+    " avg(duration) AS AverageNs, min(duration) AS MinNs, max(duration) AS MaxNs,"                           \
+    " sum(1.0 * duration * duration) AS squares FROM kernels GROUP BY name)"
+
 /* The schemas of 3.0 and of 4.1, which name and count differently: the latter has a row for each instance of
  * a counter. */
 static const char *const queries[][2] = {
@@ -29,6 +35,11 @@ static const char *const queries[][2] = {
          " FROM counters_collection",
          "SELECT name AS Kernel_Name, pmc_name AS Counter_Name, sum(pmc_value) AS Counter_Value"
          " FROM kernel_pmc_events GROUP BY guid, event_id, pmc_name"},
+    /* Not of the view top_kernels, which cuts the average. An SQLite without sqrt leaves the deviation out.
+     */
+    [ROCPD_KERNELS] = {KERNELS(
+                           " sqrt(abs(squares - TotalDurationNs * AverageNs) / max(Calls - 1, 1)) AS StdDev"),
+                       KERNELS(" NULL AS StdDev")},
 };
 
 bool rocpd_is(const char *bytes, size_t len)

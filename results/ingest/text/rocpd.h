@@ -13,6 +13,7 @@
 enum rocpd_rows {
     ROCPD_DISPATCHES, /* of kernels, as in kernel_trace.csv */
     ROCPD_COUNTERS,   /* of dispatches, as in counter_collection.csv */
+    ROCPD_KERNELS,    /* each with what its dispatches took, as in kernel_stats.csv */
 };
 
 bool rocpd_is(const char *bytes, size_t len);
