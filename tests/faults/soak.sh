@@ -4,7 +4,7 @@
 # unsanitized: its nights belong to another user, who could not write a sanitizer's report
 . tests/lib.sh
 
-FAULTS=(cut sshd-killed executor both odd-names restless neighbours secrets kill-uid inodes-full power-cut desk-full)
+FAULTS=(cut sshd-killed executor both odd-names restless neighbours secrets kill-uid inodes-full power-cut desk-full half-file place-taken log-taken)
 
 soak() {
     local options=() fault

@@ -101,6 +101,17 @@ told_or_gone() { grep -q 'kill -CONT' "$log" || ! kill -0 "$harness" 2>/dev/null
 until_gone() { until_true "$1" gone "$harness"; }
 gone() { ! kill -0 "$1" 2>/dev/null; }
 
+# A keeper is the executor's own image between it and a test; stopped, it goes on when the executor looks.
+during_keeper() {
+    local pid signals=(STOP KILL)
+    until_running || return 0
+    some_instant 300
+    for pid in $(pgrep -P "$executor"); do
+        [ "$(readlink "/proc/$pid/exe")" != "$(readlink "/proc/$executor/exe")" ] || kill -"${signals[RANDOM % 2]}" "$pid" 2>/dev/null
+    done
+    return 0
+}
+
 during_twice() {
     local rc=0
     some_instant 300
@@ -282,3 +293,57 @@ during_plan-gone() {
     as sh -c 'echo "Host *" >"$1"; echo "    Port 1" >>"$1"' sh "$dir/ssh_config"
 }
 after_plan-gone() { cp -p "$dir/saved/$way.json" "$dir/saved/ssh_config" "$dir/"; }
+
+# --- what a night finds
+
+# The nights' files that a crash may have cut, but for the store and its backups.
+half_files() {
+    find "$dir"/disk/work "$dir"/desk/{artifacts,nights} "$dir"/home/.cache/kernsweep -type f \
+        ! -path '*/work/src/*' ! -path '*/work/tree/*' ! -name kernsweep-executor ! -name prog 2>/dev/null | sort
+}
+before_half-file() {
+    local files file tries
+    mapfile -t files < <(half_files)
+    for ((tries = 0; tries < 3 && ${#files[@]} > 0; tries++)); do
+        file=${files[RANDOM % ${#files[@]}]}
+        truncate -s "$((RANDOM % ($(stat -c %s "$file") + 1)))" "$file"
+        echo "half: $file" >>"$dir/soak.err"
+    done
+}
+before_future() { find "$dir"/disk/work "$dir"/desk "$dir"/home/.cache -exec touch -hd '+2 days' {} + 2>/dev/null; }
+before_full-before() {
+    changed_sources
+    fill disk
+}
+after_full-before() { rm -f "$dir/disk/filler"; }
+before_desk-before() { fill desk; }
+after_desk-before() { rm -f "$dir/desk/filler"; }
+before_place-taken() {
+    local places=(desk/nights "desk/artifacts/$(date -u +%F)" disk/work/runs disk/work/src disk/work/tree disk/work/build disk/work/bin)
+    taken=$dir/${places[RANDOM % ${#places[@]}]}
+    [ -d "$taken" ] || taken=$dir/disk/work
+    [ ! -d "$taken" ] || chown root:root "$taken"
+    echo "taken: $taken" >>"$dir/soak.err"
+}
+after_place-taken() { [ ! -d "$taken" ] || chown 64321:64321 "$taken"; }
+before_runs-taken() {
+    local run
+    [ -d "$dir/disk/work/runs" ] || return 0
+    for run in 20200101T000000Z-old-00000000 not-a-run; do
+        mkdir -p "$dir/disk/work/runs/$run"
+        echo '{' >"$dir/disk/work/runs/$run/job.json"
+        chmod 700 "$dir/disk/work/runs/$run"
+    done
+}
+after_runs-taken() { rm -rf "$dir"/disk/work/runs/{20200101T000000Z-old-00000000,not-a-run}; }
+before_log-taken() {
+    [ -s "$db" ] || return 0
+    sqlite3 "$db" 'SELECT count(*) FROM run' >/dev/null 2>&1 # as root
+    touch "$db-wal" "$db-shm"
+    chown root:root "$db-wal" "$db-shm"
+    chmod 600 "$db-wal" "$db-shm"
+}
+after_log-taken() {
+    local file
+    for file in "$db-wal" "$db-shm"; do [ ! -e "$file" ] || chown 64321:64321 "$file"; done
+}

@@ -16,7 +16,7 @@ nothing() { [ -z "$2" ] || violated "$1: $(head -n 3 <<<"$2" | tr '\n' ' ')"; }
 # Every run in the store has the four tests of its plan, each once; what is OK has the number that its workload printed.
 check_store() {
     nothing "runs without exactly their 4 tests" "$(sql "SELECT r.run_id || ' ' || count(t.id) FROM run r LEFT JOIN test t ON t.run_id = r.id
-        LEFT JOIN series s ON s.id = t.series_id WHERE r.id > $seen_run AND r.purpose = 'sweep' GROUP BY r.id
+        LEFT JOIN series s ON s.id = t.series_id WHERE r.id > $seen_run AND r.purpose = 'sweep' AND r.status <> 'BLOCKED' GROUP BY r.id
         HAVING count(t.id) <> 4 OR count(DISTINCT s.variant || s.context_len) <> 4")"
     nothing "OK tests with another number than they printed" "$(sql "SELECT r.run_id, s.variant, s.context_len, t.prefill_s FROM test t
         JOIN run r ON r.id = t.run_id JOIN series s ON s.id = t.series_id WHERE r.id > $seen_run AND t.status = 'OK' AND t.prefill_s IS NOT
@@ -27,7 +27,7 @@ check_store() {
 # A night that did not end is ended by the next one, in its own folder.
 check_reports() {
     local reports stored
-    reports=$(find "$dir/desk/nights" -name report.html | wc -l) stored=$(sql "SELECT count(*) FROM run WHERE purpose = 'sweep'")
+    reports=$(find "$dir/desk/nights" -name report.html | wc -l) stored=$(sql "SELECT count(*) FROM run WHERE purpose = 'sweep' AND status <> 'BLOCKED'")
     [ "$reports" = "$stored" ] || violated "$reports reports of $stored stored nights"
 }
 
