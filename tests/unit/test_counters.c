@@ -122,6 +122,14 @@ TEST(databases_that_do_more_are_refused)
          " counter_name, 1 AS value FROM n",
          "more than 200000 rows"},
         {"SELECT 'k' AS kernel_name, 'c' AS counter_name, length(zeroblob(100000000)) AS value", "too big"},
+        {"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT hex(zeroblob(400000)) || i "
+         "AS"
+         " kernel_name, 'c' AS counter_name, 1 AS value FROM n",
+         "more than 256 MiB"},
+        {"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT hex(zeroblob(100000)) || i "
+         "AS"
+         " kernel_name, 'c' AS counter_name, 1 AS value FROM n ORDER BY 1",
+         "out of memory"},
         {"SELECT load_extension('/tmp/x') AS kernel_name, 'c' AS counter_name, 1 AS value", "load_extension"},
         {"SELECT * FROM nowhere", "counters.db"},
     };

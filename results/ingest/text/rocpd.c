@@ -5,7 +5,15 @@
 #include <sqlite3.h>
 #include <string.h>
 
-enum { ROWS_MAX = 200000, VALUE_BYTES_MAX = 1 << 20, FORMAT_WRITE = 18, FORMAT_READ = 19 };
+enum {
+    ROWS_MAX = 200000,
+    ROWS_MIB_MAX = 256,
+    HEAP_MIB_MAX = 512, /* for what views sort */
+    MIB_BITS = 20,
+    VALUE_BYTES_MAX = 1 << 20,
+    FORMAT_WRITE = 18,
+    FORMAT_READ = 19
+};
 
 static const char magic[] = "SQLite format 3";
 static const double timeout_s = 30;
@@ -62,30 +70,43 @@ static void limit(sqlite3 *db)
     sqlite3_limit(db, SQLITE_LIMIT_SQL_LENGTH, VALUE_BYTES_MAX);
     sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
     sqlite3_limit(db, SQLITE_LIMIT_WORKER_THREADS, 0);
+    sqlite3_exec(db, "PRAGMA temp_store = MEMORY", NULL, NULL, NULL); /* not without limit into files */
 }
+
+struct kept {
+    json_t *rows;
+    size_t bytes;
+};
 
 static int keep_row(void *arg, const struct query_row *row, struct err *err)
 {
-    json_t *rows = arg, *object = json_object();
+    struct kept *kept = arg;
+    json_t *object = json_object();
     for (size_t i = 0; i < row->columns; i++)
-        if (row->values[i])
+        if (row->values[i]) {
             json_object_set_new(object, row->names[i], json_string(row->values[i]));
-    json_array_append_new(rows, object);
-    return json_array_size(rows) <= ROWS_MAX
+            kept->bytes += strlen(row->values[i]);
+        }
+    json_array_append_new(kept->rows, object);
+    if (json_array_size(kept->rows) > ROWS_MAX)
+        return err_set(err, ERR_INPUT, "more than %d rows: `rocpd convert` writes a part of them as CSV",
+                       ROWS_MAX);
+    return kept->bytes >> MIB_BITS < ROWS_MIB_MAX
                ? 0
-               : err_set(err, ERR_INPUT, "more than %d rows: `rocpd convert` writes a part of them as CSV",
-                         ROWS_MAX);
+               : err_set(err, ERR_INPUT, "more than %d MiB: `rocpd convert` writes a part of it as CSV",
+                         ROWS_MIB_MAX);
 }
 
 static int read_rows(sqlite3 *db, enum rocpd_rows what, json_t *rows, struct err *err)
 {
     struct store s = {.db = db, .mode = STORE_READ};
-    if (query_run(&s, queries[what][0], timeout_s, NULL, keep_row, rows, err) == 0)
+    struct kept kept = {.rows = rows};
+    if (query_run(&s, queries[what][0], timeout_s, NULL, keep_row, &kept, err) == 0)
         return 0;
     if (!strstr(err->msg, "no such"))
         return -1;
     *err = (struct err){0};
-    return query_run(&s, queries[what][1], timeout_s, NULL, keep_row, rows, err);
+    return query_run(&s, queries[what][1], timeout_s, NULL, keep_row, &kept, err);
 }
 
 json_t *rocpd_read(struct buf *bytes, enum rocpd_rows what, const char *file, struct err *err)
@@ -100,7 +121,9 @@ json_t *rocpd_read(struct buf *bytes, enum rocpd_rows what, const char *file, st
         err_set(err, ERR_INTERNAL, "SQLite: %s", sqlite3_errmsg(db));
     } else {
         limit(db);
+        sqlite3_int64 before = sqlite3_hard_heap_limit64((sqlite3_int64)HEAP_MIB_MAX << MIB_BITS);
         rc = read_rows(db, what, rows, err);
+        sqlite3_hard_heap_limit64(before);
     }
     sqlite3_close(db);
     if (rc == 0)
