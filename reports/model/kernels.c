@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The first counted OK test of a cell, or NULL. */
 static const struct run_test *representative(const struct run_data *run, const struct cell *c)
@@ -21,16 +22,35 @@ static double milliseconds(const struct cell *c)
     return isfinite(ms) ? ms : c->median[METRIC_PREFILL_S] * 1e3;
 }
 
+/* The number that follows one of these names in a shape such as "b4h1" or "batch4_heads1". */
+static double dimension(const char *shape, const char *letter, const char *word)
+{
+    while (*shape) {
+        shape += strspn(shape, "_");
+        size_t name = strcspn(shape, "0123456789"), digits = strspn(shape + name, "0123456789");
+        bool is_word = name == strlen(word) && strncmp(shape, word, name) == 0;
+        if (digits > 0 && digits < 10 && (is_word || (name == 1 && *shape == *letter)))
+            return (double)strtoul(shape + name, NULL, 10);
+        shape += name + digits;
+    }
+    return (double)NAN;
+}
+
+static double printed_or(double printed, double in_shape)
+{
+    return isnan(printed) ? in_shape : printed;
+}
+
 static struct launch read_launch(const struct extra_list *extras, const struct cell *c,
-                                 const struct run_test *t, const char *kernel)
+                                 const struct run_test *t, const char *kernel, const char *shape)
 {
     struct launch l = {
         .kernel = kernel,
         .ms = milliseconds(c),
-        .batch = report_extra(extras, t->key, "batch"),
-        .heads = report_extra(extras, t->key, "heads"),
+        .batch = printed_or(report_extra(extras, t->key, "batch"), dimension(shape, "b", "batch")),
+        .heads = printed_or(report_extra(extras, t->key, "heads"), dimension(shape, "h", "heads")),
         .seq = report_extra(extras, t->key, "seq"),
-        .head_dim = report_extra(extras, t->key, "head_dim"),
+        .head_dim = printed_or(report_extra(extras, t->key, "head_dim"), dimension(shape, "d", "head_dim")),
         .blocks = report_extra(extras, t->key, "grid_blocks"),
         .block_threads = report_extra(extras, t->key, "block_threads"),
         .query_threads = report_extra(extras, t->key, "query_threads"),
@@ -84,7 +104,8 @@ static bool says_something(const struct kernel_point *p, const struct launch *l)
 /* Variants of one kernel differ only in shape. */
 static const char *kernel_name(const struct run_data *run, const struct cell *c)
 {
-    return *c->attn_impl ? c->attn_impl : run->variants[c->variant].name;
+    const struct run_variant *v = &run->variants[c->variant];
+    return *c->attn_impl ? c->attn_impl : *v->kernel ? v->kernel : v->name;
 }
 
 static void read_stages(struct report_model *m, const struct extra_list *extras)
@@ -120,7 +141,8 @@ int model_kernels(struct report_model *m, struct err *err)
             continue;
         m->kernel.points[m->kernel.count] = read_point(&extras, c, t);
         m->kernel.points[m->kernel.count].shapes = several_shapes(&extras, &m->now, c);
-        m->kernel.launches[m->kernel.count] = read_launch(&extras, c, t, kernel_name(&m->now, c));
+        m->kernel.launches[m->kernel.count] =
+            read_launch(&extras, c, t, kernel_name(&m->now, c), m->now.variants[c->variant].shape);
         if (says_something(&m->kernel.points[m->kernel.count], &m->kernel.launches[m->kernel.count]))
             m->kernel.count++;
     }

@@ -100,7 +100,7 @@ int report_model_load(struct report_model *m, const struct report_subject *subje
     if (rc == 0)
         m->cards = standings_compare(&m->now, PLACE_GPU, m->primary.metric, &o, &m->n_cards);
     m->primary = quantity_of(m->primary.metric, m->kernel.alone);
-    m->prefill = quantity_of(METRIC_PREFILL_S, m->kernel.alone);
+    m->scaled = quantity_of(m->scaling.metric, m->kernel.alone);
     m->subject = NULL;
     return rc;
 }

@@ -157,7 +157,7 @@ enum { MODEL_PENDING_MAX = 4096 };
 struct report_model {
     const struct report_subject *subject; /* while it is being loaded */
     struct quantity primary;              /* the metric that decides, and how it is shown */
-    struct quantity prefill;              /* what `scaling` is of */
+    struct quantity scaled;               /* what `scaling` is of */
     json_t *plan;                         /* as it was run; NULL if unknown */
     char reason[RUN_REASON_MAX];          /* why the run is BLOCKED; "" if it is not, or unknown */
     char pending[MODEL_PENDING_MAX];      /* the command that was to make it; likewise */

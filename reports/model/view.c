@@ -70,7 +70,7 @@ bool scaling_has_steps(const struct scaling_set *set)
 
 enum scaling_flag scaling_flag_of(const struct scaling_row *row)
 {
-    if (!isfinite(row->step) || row->step <= row->step_expected * (1 + SCALING_TOLERANCE))
+    if (!isfinite(row->step) || !(row->step > row->step_expected * (1 + SCALING_TOLERANCE)))
         return SCALING_NONE;
     return row->step_low <= row->step_expected ? SCALING_UNSURE : SCALING_ABOVE;
 }

@@ -81,7 +81,7 @@ static void plan_subject(struct figure_set *set, const struct report_model *m, e
 static void plan_simple(struct figure_set *set, const struct report_model *m, enum report_lang lang,
                         struct buf *script)
 {
-    const bool prompt = m->prefill.prompt;
+    const bool prompt = m->scaled.prompt;
     const char *reference = report_model_reference(m);
     const struct subject subjects[] = {
         {FIGURE_SCALING, picture_scaling, picture_scaling_panels, prompt ? "prefill" : "scaling",

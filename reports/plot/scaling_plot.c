@@ -13,10 +13,9 @@ enum { MARKS_MAX = 60, TICS_MAX = 12, Y_TICS_MAX = 9, PANEL_TICS_MAX = 3 };
 /* Free space beyond the lowest and the highest value, as a factor. */
 #define ROOM 1.25
 
-/* Scaling is of the prefill time, whatever metric decides. */
-static double shown(const struct report_model *m, double seconds)
+static double shown(const struct report_model *m, double stored)
 {
-    return seconds * m->prefill.scale;
+    return stored * m->scaled.scale;
 }
 
 /* The guide is clipped to the range of the data, which it must not squeeze. */
@@ -25,7 +24,7 @@ static void n_squared_guide(struct buf *out, const struct report_model *m, const
 {
     const struct scaling_row *first = &s->rows[0], *last = &s->rows[s->count - 1];
     buf_printf(out, "sample [%d:%d] %.9g*(x/%d.0)**2 with lines lw 1 dt 3 lc rgb 'black' title '%s'",
-               first->context, last->context, shown(m, first->prefill_s), first->context,
+               first->context, last->context, shown(m, first->value), first->context,
                message(lang, MSG_PLOT_N_SQUARED));
 }
 
@@ -33,7 +32,7 @@ static struct cell_spread spread_of(const struct report_model *m, const struct s
                                     const struct scaling_row *row)
 {
     const struct cell *c = run_data_cell(&m->now, m->now.variants[s->variant].name, row->context);
-    return c ? insight_spread(&m->now, c, METRIC_PREFILL_S) : (struct cell_spread){0};
+    return c ? insight_spread(&m->now, c, m->scaling.metric) : (struct cell_spread){0};
 }
 
 /* Leaves room at both ends, so that no point sits on the frame. */
@@ -48,9 +47,9 @@ static void ranges(struct buf *out, const struct report_model *m, int tics)
         high = s->rows[s->count - 1].context > high ? s->rows[s->count - 1].context : high;
         for (size_t k = 0; k < s->count; k++) {
             struct cell_spread spread = spread_of(m, s, &s->rows[k]);
-            double low_end = spread.n > 1 ? spread.low : s->rows[k].prefill_s;
+            double low_end = spread.n > 1 ? spread.low : s->rows[k].value;
             least = fmin(least, shown(m, low_end));
-            most = fmax(most, shown(m, fmax(spread.high, s->rows[k].prefill_s)));
+            most = fmax(most, shown(m, fmax(spread.high, s->rows[k].value)));
         }
     }
     buf_printf(out, "set xrange [%g:%g]\nset yrange [%.6g:%.6g]\n", low / 1.1, high * 1.1, least / ROOM,
@@ -90,7 +89,7 @@ static void scaling_rows(struct buf *out, const struct report_model *m, const st
         if (s->count > MARKS_MAX && k + 1 < s->count && row->context < before * distance)
             continue;
         struct cell_spread spread = spread_of(m, s, row);
-        buf_printf(out, "%d %.9g", row->context, shown(m, row->prefill_s));
+        buf_printf(out, "%d %.9g", row->context, shown(m, row->value));
         script_error_columns(out, shown(m, spread.low), shown(m, spread.high));
         before = row->context;
     }
@@ -139,7 +138,7 @@ bool picture_scaling(struct buf *out, const struct report_model *m, enum report_
     size_t longest, names = script_names(m, &longest);
     script_begin(out, names + 1, longest);
     script_context_axis(out, m, lang);
-    script_value_axis(out, &m->prefill, lang);
+    script_value_axis(out, &m->scaled, lang);
     axes(out, m, TICS_MAX, Y_TICS_MAX);
     for (size_t i = 0; i < m->scaling.count; i++)
         if (script_style(m, m->scaling.items[i].variant) < SCRIPT_SERIES_MAX)

@@ -65,7 +65,7 @@ static void matrix(const struct report_model *m, struct md *w)
 {
     AUTO(buf_release) struct buf b = {.max = PHRASE_MAX};
     phrase_contexts(&b, w->lang, &m->now);
-    item(w, m->prefill.prompt && m->scaling.count ? MSG_CONFIG_CONTEXTS : MSG_CONFIG_POINTS, buf_str(&b));
+    item(w, m->scaled.prompt && m->scaling.count ? MSG_CONFIG_CONTEXTS : MSG_CONFIG_POINTS, buf_str(&b));
     buf_clear(&b);
     phrase_repetitions(&b, w->lang, &m->now);
     item(w, MSG_CONFIG_REPETITIONS, buf_str(&b));

@@ -24,7 +24,7 @@ static void shape_row(const struct launch *l, const struct launch_growth *g, str
     table_text(t, num_fixed(l->heads, 0).s);
     table_text(t, num_milliseconds(l->ms).s);
     table_text(t, num_growth(g->work).s);
-    table_text(t, num_growth(g->expected).s);
+    table_text(t, isfinite(l->units) ? num_growth(g->expected).s : NUM_NONE);
     table_text(t, num_growth(g->actual).s);
     table_text(t, num_fixed(l->blocks, 0).s);
     table_marked(t, g->serialised ? message(lang, MSG_SERIALISED) : "", g->serialised ? MARK_BAD : MARK_NONE);
@@ -91,8 +91,11 @@ static void shapes(const struct report_model *m, struct md *w)
     if (table_rows(&t)) {
         md_heading(w, 2, MSG_H_SHAPES);
         md_table(w, &t);
-        md_para(w, MSG_SHAPES_NOTE, num_fixed(units_of(m), 0).s, num_int(LAUNCH_QUERIES).s,
-                num_percent(LAUNCH_SERIAL_SHARE).s);
+        if (isfinite(units_of(m)))
+            md_para(w, MSG_SHAPES_NOTE, num_fixed(units_of(m), 0).s, num_int(LAUNCH_QUERIES).s,
+                    num_percent(LAUNCH_SERIAL_SHARE).s);
+        else
+            md_para(w, MSG_SHAPES_NOTE_NO_UNITS);
         serial_evidence(m, w);
     }
 }

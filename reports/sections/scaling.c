@@ -1,4 +1,4 @@
-/* Scaling: how the prefill time grows with the context, compared with n^2. */
+/* Scaling: how the time grows with the context. */
 #include "common/base/alloc.h"
 #include "reports/sections/section.h"
 #include "reports/tables/tables.h"
@@ -25,9 +25,12 @@ void section_scaling(const struct report_model *m, struct md *w)
     AUTO(table_release) struct table t = {0};
     if (!scaling_has_steps(&m->scaling))
         return;
-    table_scaling(&t, &m->now, &m->scaling, &m->prefill, w->lang);
+    table_scaling(&t, &m->now, &m->scaling, &m->scaled, w->lang);
     md_heading(w, 2, MSG_H_SCALING);
     md_table(w, &t);
     exponents(m, w);
-    md_para(w, MSG_SCALING_NOTE, num_percent(SCALING_TOLERANCE).s);
+    if (m->scaling.metric == METRIC_PREFILL_S)
+        md_para(w, MSG_SCALING_NOTE, num_percent(SCALING_TOLERANCE).s);
+    else
+        md_para(w, MSG_SCALING_NOTE_KERNELS);
 }

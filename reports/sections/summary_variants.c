@@ -96,6 +96,20 @@ static void write_serialised(const struct report_model *m, struct md *w)
     }
 }
 
+static void write_outgrown(const struct report_model *m, struct md *w)
+{
+    const struct launch *all = m->kernel.launches;
+    for (size_t i = 0; i < m->kernel.count; i++) {
+        size_t other = launch_outgrown_by(all, m->kernel.count, i);
+        const struct launch_growth g = launch_growth(all, m->kernel.count, i);
+        if (other == m->kernel.count || g.serialised)
+            continue;
+        md_item(w, MSG_SUMMARY_OUTGROWN, all[i].kernel, num_growth(g.actual).s, num_growth(g.work).s,
+                num_fixed(all[i].seq, 0).s, all[other].kernel,
+                num_growth(launch_growth(all, m->kernel.count, other).actual).s);
+    }
+}
+
 static void write_growth(const struct report_model *m, struct md *w)
 {
     for (size_t i = 0; i < m->scaling.count; i++) {
@@ -116,5 +130,6 @@ void summary_variants(const struct report_model *m, struct md *w)
             write_standing(m, v, m->reference, w);
     write_pairs(m, w);
     write_serialised(m, w);
+    write_outgrown(m, w);
     write_growth(m, w);
 }

@@ -158,7 +158,8 @@ bool variants_hidden(const struct variant_delta *vs, size_t n)
 static void add_reference_title(struct table *t, const struct variant_view *v, enum report_lang lang)
 {
     AUTO(buf_release) struct buf title = {.max = 128};
-    message_plain(&title, lang, MSG_COL_VS, reference_name(v));
+    const struct run_variant *reference = &v->run->variants[v->reference];
+    message_plain(&title, lang, MSG_COL_VS, *reference->shape ? reference->kernel : reference->name);
     table_column(t, buf_str(&title), true);
 }
 
@@ -283,7 +284,7 @@ void table_scaling(struct table *t, const struct run_data *run, const struct sca
             const struct scaling_row *row = &s->rows[k];
             table_code(t, run->variants[s->variant].name);
             table_text(t, num_int(row->context).s);
-            table_text(t, quantity_text(primary, row->prefill_s).s);
+            table_text(t, quantity_text(primary, row->value).s);
             if (primary->prompt)
                 table_text(t, num_rate(row->tok_per_s).s);
             table_text(t, num_growth(row->factor).s);
@@ -293,4 +294,6 @@ void table_scaling(struct table *t, const struct run_data *run, const struct sca
             scaling_flag_cell(t, scaling_flag_of(row), lang);
         }
     }
+    if (set->metric != METRIC_PREFILL_S)
+        table_drop_empty(t, 3);
 }

@@ -76,12 +76,12 @@ void terminal_activity(const struct run_data *run, struct screen screen, struct 
 
 void terminal_scaling(const struct run_data *run, bool kernels, struct screen screen, struct buf *out)
 {
-    const struct quantity time = quantity_of(METRIC_PREFILL_S, kernels);
     AUTO(scaling_set_release) struct scaling_set set = {0};
     AUTO(table_release) struct table t = {0};
     scaling_of_run(run, &set);
     if (!scaling_has_steps(&set))
         return;
+    const struct quantity time = quantity_of(set.metric, kernels);
     table_scaling(&t, run, &set, &time, REPORT_EN);
     table_write_text(&t, screen, out);
     for (size_t i = 0; i < set.count; i++) {

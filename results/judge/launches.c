@@ -8,10 +8,14 @@ static double work(const struct launch *l)
     return l->batch * l->heads;
 }
 
+static bool same_size(const struct launch *a, const struct launch *b)
+{
+    return a->seq == b->seq && (a->head_dim == b->head_dim || (isnan(a->head_dim) && isnan(b->head_dim)));
+}
+
 static bool same_kernel(const struct launch *a, const struct launch *b)
 {
-    bool same_size = a->head_dim == b->head_dim || (isnan(a->head_dim) && isnan(b->head_dim));
-    return strcmp(a->kernel, b->kernel) == 0 && a->seq == b->seq && same_size;
+    return strcmp(a->kernel, b->kernel) == 0 && same_size(a, b);
 }
 
 static double blocks(const struct launch *l)
@@ -48,4 +52,24 @@ struct launch_growth launch_growth(const struct launch *all, size_t count, size_
     g.actual = l->ms / least->ms;
     g.serialised = serialised(&g, l->units);
     return g;
+}
+
+size_t launch_outgrown_by(const struct launch *all, size_t count, size_t index)
+{
+    const struct launch *l = &all[index];
+    const struct launch_growth g = launch_growth(all, count, index);
+    double least = g.actual / LAUNCH_OUTGROWN;
+    size_t found = count;
+    if (!g.has_peer || !g.largest || g.work < 2 || g.actual < LAUNCH_SERIAL_SHARE * g.work)
+        return count;
+    for (size_t i = 0; i < count; i++) {
+        if (!same_size(&all[i], l) || all[i].batch != l->batch || all[i].heads != l->heads)
+            continue;
+        const struct launch_growth other = launch_growth(all, count, i);
+        if (other.work != g.work || !(other.actual <= least))
+            continue;
+        least = other.actual;
+        found = i;
+    }
+    return found;
 }

@@ -14,6 +14,8 @@
 /* A launch is serialised if its time grows by at least this share of the work while units stay idle. */
 #define LAUNCH_SERIAL_SHARE 0.8
 
+#define LAUNCH_OUTGROWN 2
+
 enum { LAUNCH_QUERIES = 64 };
 
 struct launch {
@@ -42,3 +44,7 @@ struct launch_growth {
 };
 
 struct launch_growth launch_growth(const struct launch *all, size_t count, size_t index);
+/* For the largest launch of a kernel whose time grows like its work: the launch of another kernel at the same
+ * shape whose time grows least over the same work, and at least LAUNCH_OUTGROWN times less. `count` if there
+ * is none. */
+size_t launch_outgrown_by(const struct launch *all, size_t count, size_t index);

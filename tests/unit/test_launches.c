@@ -63,6 +63,22 @@ TEST(only_the_same_kernel_and_shape_is_a_fellow)
     assert_true(launch_growth(all, 4, 0).has_peer && launch_growth(all, 4, 2).serialised);
 }
 
+/* 16 times the batch x heads: what another kernel does with it says more than any device's description. */
+TEST(a_kernel_that_grows_like_its_work_has_one_that_does_not)
+{
+    struct launch all[] = {at("v3", 1, 8, 6.8, UNKNOWN),       at("v3", 4, 16, 45.3, UNKNOWN),
+                           at("v3", 8, 16, 117.2, UNKNOWN),    at("sdpa", 1, 8, 0.0154, UNKNOWN),
+                           at("sdpa", 8, 16, 0.1235, UNKNOWN), at("ours", 1, 8, 1, UNKNOWN),
+                           at("ours", 8, 16, 9, UNKNOWN)};
+    for (size_t i = 0; i < 7; i++)
+        all[i].units = UNKNOWN;
+    assert_int_equal(launch_outgrown_by(all, 7, 2), 4);
+    assert_int_equal(launch_outgrown_by(all, 7, 1), 7); /* not its largest */
+    assert_int_equal(launch_outgrown_by(all, 7, 4), 7); /* grows half as much as its work */
+    all[3].heads = 4;
+    assert_int_equal(launch_outgrown_by(all, 7, 2), 7); /* over other work */
+}
+
 TEST(a_device_that_nobody_described_flags_nothing)
 {
     struct launch all[] = {at("a", 1, 1, 1, 16), at("a", 1, 4, 4, 16), at("a", UNKNOWN, 4, 4, 16)};
