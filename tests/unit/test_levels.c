@@ -79,6 +79,42 @@ TEST(another_device_begins_a_level)
     assert_int_equal(nights_device(&n), 2);
 }
 
+/* From night 60 on, the cells drift. */
+TEST(what_was_found_stays_found_when_later_nights_resemble_each_other)
+{
+    enum { MANY = 100, STEP = 50, FOUND = 54, DRIFT = 60 };
+    struct stats_rng rng;
+    struct history_point points[CELLS][MANY];
+    struct history_series series[CELLS];
+    stats_rng_seed(&rng, 22);
+    for (int c = 0; c < CELLS; c++) {
+        double x = 0;
+        for (int i = 0; i < MANY; i++) {
+            double before = i < DRIFT ? 0 : 0.95 * x;
+            x = before + 0.01 * stats_rng_normal(&rng);
+            points[c][i] = (struct history_point){.run_key = i + 1,
+                                                  .measured_at = 1000 * (i + 1),
+                                                  .n = 1,
+                                                  .median = exp(x + (c == 0 && i >= STEP ? 0.04 : 0))};
+        }
+        series[c] = (struct history_series){
+            .variant = "v", .context = 1000 + c, .metric = METRIC_PREFILL_S, .points = points[c]};
+    }
+    for (size_t count = FOUND; count <= MANY; count++) {
+        struct history h = {.series = series, .count = CELLS, .nights = count};
+        for (int c = 0; c < CELLS; c++)
+            series[c].count = count;
+        struct nights n;
+        nights_model(&h, METRIC_PREFILL_S, NULL, &n);
+        const struct standing *s = &nights_find_cell(&n, "v", 1000)->standing[1];
+        bool open = s->open || s->n_returned > 0;
+        size_t since = s->open ? s->since : STEP;
+        nights_model_release(&n);
+        assert_true(open);
+        assert_int_equal(since, STEP);
+    }
+}
+
 TEST(a_base_is_the_nights_around_it)
 {
     struct plan_nights p;

@@ -32,6 +32,7 @@ static struct residuals residuals_of(const double *y, const struct changes *leve
     for (size_t at = 0, from, to; at < n; at = to) {
         size_t in = 0;
         changes_segment(levels, at, &from, &to);
+        to = to < n ? to : n;
         for (size_t i = from > first ? from : first; i < to; i++)
             if (!levels->odd[i])
                 scratch[in++] = y[i];
@@ -105,11 +106,19 @@ double night_scales_prior(const struct nights *n, double *log_s, double *v)
     return scale_prior(log_s, v, count);
 }
 
+double night_scales_memory(const struct nights *n, struct residuals *r, double *a, double *b)
+{
+    for (size_t k = 0; k < n->n_cells; k++) {
+        const struct night_cell *c = &n->cells[k];
+        size_t fitted = c->next[1] > c->foreign ? c->next[1] : c->next[0];
+        r[k] = residuals_of(c->u, &c->levels, fitted, a, b);
+    }
+    return common_memory(r, n->n_cells, a);
+}
+
 void night_scales_find(struct nights *n, struct residuals *r, double *a, double *b)
 {
-    for (size_t k = 0; k < n->n_cells; k++)
-        r[k] = residuals_of(n->cells[k].u, &n->cells[k].levels, n->cells[k].count, a, b);
-    n->memory = common_memory(r, n->n_cells, a);
+    n->memory = night_scales_memory(n, r, a, b);
     for (size_t k = 0; k < n->n_cells; k++) {
         struct night_cell *c = &n->cells[k];
         c->scale.u = scale_of(&r[k], n->memory);

@@ -17,6 +17,8 @@ double nights_alike(double memory);
 
 /* Those of the values without the common factors of the nights (u), and the memory. r: one for each cell. */
 void night_scales_find(struct nights *n, struct residuals *r, double *a, double *b);
+/* How much nights resemble the night before, by the points that were fitted so far. */
+double night_scales_memory(const struct nights *n, struct residuals *r, double *a, double *b);
 /* Those with the factors (y), from the steps alone: a slow drift of the node is no noise, since factors exist
  * to follow it. */
 void night_scales_find_with_factors(struct nights *n, double *scratch);

@@ -11,6 +11,9 @@
 #include <string.h>
 
 static const double young_errors = 3;
+/* One memory for the first nights, which are too few to tell theirs on the way, and one for so many more. */
+enum { MEMORY_FIRST = 40, MEMORY_NIGHTS = 10 };
+
 /* Up to this, steps that are no levels explain it. */
 static const double memory_of_levels = 0.25;
 
@@ -263,24 +266,49 @@ static void release_levels(struct night_cell *c)
     changes_release(&c->levels);
 }
 
-static void fit_nights(struct nights *n, const struct nights_accepted *accepted, struct scratch *s)
+static void begin_cells(struct nights *n, double memory)
 {
     for (size_t k = 0; k < n->n_cells; k++)
-        begin_levels(&n->cells[k], nights_alike(n->memory));
-    for (size_t t = 0; t < n->count; t++)
-        fit_night(n, t, accepted, s);
-    night_scales_find(n, s->residuals, s->a, s->b);
+        begin_levels(&n->cells[k], nights_alike(memory));
 }
 
-/* How much nights resemble each other is known once there are levels; then these are found again with it. */
-static void fit(struct nights *n, const struct nights_accepted *accepted, struct scratch *s)
+static double memory_so_far(const struct nights *n, struct scratch *s)
 {
-    fit_nights(n, accepted, s);
-    if (n->memory > memory_of_levels) {
+    double memory = night_scales_memory(n, s->residuals, s->a, s->b);
+    return memory > memory_of_levels ? memory : 0;
+}
+
+/* How much they resemble each other is known once there are levels; then these are found again with it. */
+static size_t fit_first(struct nights *n, const struct nights_accepted *accepted, struct scratch *s)
+{
+    size_t first = n->count < MEMORY_FIRST ? n->count : MEMORY_FIRST;
+    begin_cells(n, 0);
+    for (size_t t = 0; t < first; t++)
+        fit_night(n, t, accepted, s);
+    double memory = memory_so_far(n, s);
+    if (memory > 0) {
         for (size_t k = 0; k < n->n_cells; k++)
             release_levels(&n->cells[k]);
-        fit_nights(n, accepted, s);
+        begin_cells(n, memory);
+        for (size_t t = 0; t < first; t++)
+            fit_night(n, t, accepted, s);
     }
+    return first;
+}
+
+/* Later nights are judged by the memory of those before them, so that no night changes what was said of
+ * another. */
+static void fit(struct nights *n, const struct nights_accepted *accepted, struct scratch *s)
+{
+    for (size_t first = fit_first(n, accepted, s), t = first; t < n->count; t++) {
+        fit_night(n, t, accepted, s);
+        if ((t - first + 1) % MEMORY_NIGHTS != 0)
+            continue;
+        double alike = nights_alike(memory_so_far(n, s));
+        for (size_t k = 0; k < n->n_cells; k++)
+            n->cells[k].standing[0].alike = n->cells[k].standing[1].alike = alike;
+    }
+    night_scales_find(n, s->residuals, s->a, s->b);
     night_scales_find_with_factors(n, s->a);
     n->prior = night_scales_prior(n, s->a, s->b);
 }
