@@ -4,6 +4,7 @@
 #include "executor/workdir/sysfile.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,6 +124,26 @@ static size_t find_called(const struct survey *s, const char *id)
     return c < s->cards ? c : AMD_GPUS_MAX;
 }
 
+static bool is_own_id(const struct survey *s, size_t card)
+{
+    uint64_t id = strtoull(s->card[card].id, NULL, 16);
+    size_t n = 0;
+    for (size_t i = 0; i < s->cards; i++)
+        n += strtoull(s->card[i].id, NULL, 16) == id;
+    return id != 0 && n == 1;
+}
+
+/* Virtual functions may have zeros, or all the id of their card. */
+static void drop_ids_of_several(struct survey *s)
+{
+    bool own[AMD_GPUS_MAX];
+    for (size_t i = 0; i < s->cards; i++)
+        own[i] = is_own_id(s, i);
+    for (size_t i = 0; i < s->cards; i++)
+        if (!own[i])
+            s->card[i].id[0] = '\0';
+}
+
 static void match(struct survey *s)
 {
     for (size_t i = 0; i < s->nodes; i++) {
@@ -175,6 +196,7 @@ void amd_gpus_each(const struct layout *l, amd_gpu_fn *fn, void *arg)
         entries_each(root, "card", see_card, s);
     if (s->cards > 0 && fs_join(root, NULL, l->sysfs, "class/kfd/kfd/topology/nodes") == 0)
         entries_each(root, ENTRIES_NUMBERS, see_node, s);
+    drop_ids_of_several(s);
     match(s);
     for (size_t i = 0; i < s->nodes; i++) {
         if (s->node[i].card == AMD_GPUS_MAX)

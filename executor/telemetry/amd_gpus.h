@@ -16,7 +16,7 @@ enum { AMD_GPUS_MAX = 64, AMD_ID_MAX = 64 };
 struct amd_gpu {
     char device[FS_PATH_MAX]; /* .../class/drm/cardN/device of its card */
     char kfd[FS_PATH_MAX];    /* .../topology/nodes/N; "": none */
-    char id[AMD_ID_MAX];      /* its card's unique id, of a part with ".N" behind it; "": none */
+    char id[AMD_ID_MAX];      /* its card's unique id, of a part with ".N" behind it; "": none of its own */
     char kfd_id[AMD_ID_MAX];  /* by which ROCR knows it; "": by none, or one that several have */
     unsigned long gpu_id;     /* kfd's number of it; 0: none */
     size_t part, parts;       /* 0 of 1: a whole card */

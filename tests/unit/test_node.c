@@ -146,6 +146,20 @@ TEST(each_part_of_a_card_is_a_gpu)
     assert_string_equal(gpus_by_kfd("cpx"), "aaaa000000000001.0= aaaa000000000001.1= aaaa000000000001.2=");
 }
 
+/* Locks, lanes and samples tell GPUs apart by their ids: virtual functions may all have zeros, or their
+ * card's. */
+TEST(an_id_that_names_no_single_card_is_none)
+{
+    put_card("zeros", "card0", "0000:05:02.0", "0000000000000000\n");
+    put_card("zeros", "card1", "0000:05:02.1", "aaaa000000000001\n");
+    put_card("zeros", "card2", "0000:05:02.2", "AAAA000000000001\n");
+    put_card("zeros", "card3", "0000:05:02.3", "aaaa000000000002\n");
+    for (unsigned i = 0; i < 4; i++)
+        put_node("zeros", 1 + (int)i, 0, 0x0510 + i, i ? 0xbbbb000000000000 + i : 0);
+    assert_string_equal(gpus_by_kfd("zeros"),
+                        "= =bbbb000000000001 =bbbb000000000002 aaaa000000000002=bbbb000000000003");
+}
+
 static json_t *gpus_of(const char *description)
 {
     struct layout l = {.workdir = ""};
