@@ -46,7 +46,7 @@ struct standing_range insight_standing(const struct report_model *m, size_t vari
     struct standing_range s = {.low = INFINITY};
     for (size_t i = 0; i < m->now.n_cells; i++) {
         const struct cell *c = &m->now.cells[i];
-        if (!report_model_same(m, c->variant, variant))
+        if (!report_model_same(m, c->variant, variant) || report_model_same(m, variant, other))
             continue;
         struct variant_delta d =
             other == m->reference ? m->vs[i]

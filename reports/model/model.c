@@ -157,5 +157,5 @@ bool report_model_first(const struct report_model *m, size_t variant)
 
 const char *report_model_reference(const struct report_model *m)
 {
-    return report_model_variant(m, m->reference);
+    return run_data_reference_name(&m->now, m->reference);
 }

@@ -158,8 +158,7 @@ bool variants_hidden(const struct variant_delta *vs, size_t n)
 static void add_reference_title(struct table *t, const struct variant_view *v, enum report_lang lang)
 {
     AUTO(buf_release) struct buf title = {.max = 128};
-    const struct run_variant *reference = &v->run->variants[v->reference];
-    message_plain(&title, lang, MSG_COL_VS, *reference->shape ? reference->kernel : reference->name);
+    message_plain(&title, lang, MSG_COL_VS, run_data_reference_name(v->run, v->reference));
     table_column(t, buf_str(&title), true);
 }
 

@@ -213,11 +213,26 @@ int run_data_reference(const struct run_data *r, const char *wanted, size_t *out
     return 0;
 }
 
+/* Whether the run has one kernel, at points of the plan's axes. */
+static bool has_points_alone(const struct run_data *r)
+{
+    for (size_t i = 0; i < r->n_variants; i++)
+        if (!*r->variants[i].axes || strcmp(r->variants[i].kernel, r->variants[0].kernel) != 0)
+            return false;
+    return r->n_variants > 0;
+}
+
+const char *run_data_reference_name(const struct run_data *r, size_t reference)
+{
+    const struct run_variant *v = &r->variants[reference];
+    return *v->kernel && !has_points_alone(r) ? v->kernel : v->name;
+}
+
 size_t run_data_counterpart(const struct run_data *r, size_t variant, size_t reference)
 {
     const struct run_variant *v = &r->variants[variant], *base = &r->variants[reference];
     size_t i = 0;
-    if (strcmp(v->shape, base->shape) == 0)
+    if (strcmp(v->shape, base->shape) == 0 || has_points_alone(r))
         return reference;
     while (i < r->n_variants &&
            (strcmp(r->variants[i].kernel, base->kernel) != 0 || strcmp(r->variants[i].shape, v->shape) != 0))

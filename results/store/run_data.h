@@ -223,8 +223,10 @@ const char *run_data_fact(const struct run_data *r, const char *key);
  * named "baseline", else the first. *out is an index into variants. */
 int run_data_reference(const struct run_data *r, const char *wanted, size_t *out, struct err *err);
 /* The variant that `variant` is compared with: the reference, or in a kernel plan the reference's kernel at
- * the same shape. n_variants if there is none. */
+ * the same shape. Points of one kernel are all compared with the reference. n_variants if there is none. */
 size_t run_data_counterpart(const struct run_data *r, size_t variant, size_t reference);
+/* What the counterparts are called together: the reference's kernel, else the reference. */
+const char *run_data_reference_name(const struct run_data *r, size_t reference);
 /* Adds the metrics that were measured in any of the run's cells. */
 void run_data_measured(const struct run_data *r, struct metric_set *set);
 /* The primary metric of this run alone. */

@@ -45,6 +45,10 @@ built 256
 built 64"
     is "the store knows the axes" "$(sql "SELECT axes FROM variant v JOIN run r ON r.id = v.run_id WHERE r.tag = 'crossed'
         AND v.name = 'v_block64_bf16'")" '{"block":64,"dtype":"bf16"}'
+    exits "is shown" 0 ks show latest
+    like "points of one variant are compared with the first" "$OUT" 'vs v_block64_bf16 '
+    like "of which there is one" "$OUT" '1024  v_block128_bf16 .* 1\.10x  Faster'
+    is "reference" "$(grep -c Reference <<<"$OUT")" 1
     exits "compares with the next run" 0 ks_run "$TMPDIR/crossed.json" --tag again
     exits "point by point" 0 ks compare "$(sql "SELECT run_id FROM run WHERE tag = 'crossed'")" latest --json
     is "all of them" "$(jq '[.cells[] | select(.verdict != "new" and .verdict != "missing")] | length' <<<"$OUT")" 8
