@@ -1,6 +1,7 @@
 #include "executor/bundle/job.h"
 
 #include "common/base/alloc.h"
+#include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "common/base/problems.h"
 #include "common/base/sha256.h"
@@ -125,6 +126,8 @@ struct written_test {
     int64_t least;
     const char *home, *gpu;
     double expected_s;
+    const char *unless, *measured;
+    int64_t turn;
 };
 
 const struct key test_keys[] = {
@@ -144,6 +147,11 @@ const struct key test_keys[] = {
     {KEY_AT(struct written_test, home), .kind = KEY_TEXT, .in = IN_JOB, .least = 1, .most = GPU_IDS_MAX},
     {KEY_AT(struct written_test, gpu), .kind = KEY_TEXT, .in = IN_JOB, .least = 1, .most = GPU_WORD_MAX},
     {KEY_AT(struct written_test, expected_s), .kind = KEY_NUMBER, .in = IN_JOB, .most = TEST_TIMEOUT_MAX_S},
+    {KEY_AT(struct written_test, unless), .kind = KEY_TEXT, .in = IN_JOB, .least = SHA256_HEX_LEN,
+     .most = SHA256_HEX_LEN, .accepts = sha256_is_hex, .expected = "64 lower-case hex digits"},
+    {KEY_AT(struct written_test, measured), .kind = KEY_TEXT, .in = IN_JOB, .least = CLOCK_DAY_LEN,
+     .most = CLOCK_DAY_LEN, .accepts = clock_is_day, .expected = "a date like 2026-02-14"},
+    {KEY_AT(struct written_test, turn), .kind = KEY_COUNT, .in = IN_JOB, .most = LIMIT_TESTS},
     {.name = NULL},
 };
 
@@ -166,7 +174,10 @@ static int read_test(struct job *job, size_t position, const struct json_at *at,
                               .least = w.least,
                               .home = w.home,
                               .gpu = w.gpu,
-                              .expected_s = w.expected_s};
+                              .expected_s = w.expected_s,
+                              .unless = w.measured ? w.unless : NULL,
+                              .measured = w.measured,
+                              .turn = w.turn};
     if (!variant_find(job->variant, job->variant_count, w.variant, &test->variant))
         return json_fail(&variant, err, "$.variants has no variant \"%s\"", w.variant);
     return 0;
@@ -226,6 +237,7 @@ const struct key job_keys[] = {
     {KEY_AT(struct job, fresh), .kind = KEY_FLAG, .in = IN_JOB},
     {KEY_AT(struct job, compile_only), .kind = KEY_FLAG, .in = IN_JOB},
     {KEY_AT(struct job, purpose), .kind = KEY_CHOICE, .in = IN_JOB, .words = run_purpose_names},
+    {KEY_AT(struct job, controls), .kind = KEY_COUNT, .in = IN_JOB, .most = LIMIT_TESTS},
     {.name = "plan_sha256", .kind = KEY_PART, .in = IN_JOB},
     {.name = "harness_version", .kind = KEY_PART, .in = IN_JOB},
     {.name = "preflight", .kind = KEY_PART, .in = IN_JOB},

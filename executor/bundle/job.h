@@ -22,10 +22,13 @@ struct job_test {
     bool warmup;
     const char
         *home; /* the GPU that measured this cell last (a hint); several ids joined by '+'; NULL: unknown */
-    const char *gpu;   /* the GPU, or the first of the GPUs, that it must run on; NULL: any */
-    double expected_s; /* wall time on earlier nights (a hint); 0: unknown */
-    bool elsewhere;    /* belongs to another part of the job */
-    int64_t attempts;  /* earlier attempts, in other parts */
+    const char *gpu;      /* the GPU, or the first of the GPUs, that it must run on; NULL: any */
+    double expected_s;    /* wall time on earlier nights (a hint); 0: unknown */
+    const char *unless;   /* the fingerprint with which its cell need not be measured; NULL: it must be */
+    const char *measured; /* with unless: the date when the cell had it and was last measured */
+    int64_t turn;         /* with unless: which of these cells is first when controls are chosen */
+    bool elsewhere;       /* belongs to another part of the job */
+    int64_t attempts;     /* earlier attempts, in other parts */
 };
 
 /* The share of a job that one task of a scheduler job does: it prepares a variant (build and gates), or runs
@@ -47,7 +50,8 @@ struct job {
     bool fresh;                /* ignore cached builds */
     bool compile_only;         /* only build: no GPU is used or asked for its code, no gate runs */
     int purpose;               /* enum run_purpose */
-    const json_t *preflight;   /* the harness's warnings about the node, or NULL */
+    int64_t controls; /* measure what changed, and this many of the cells that did not; 0: measure all */
+    const json_t *preflight; /* the harness's warnings about the node, or NULL */
     struct settings settings;
     struct secret_names secrets;
     struct env env;

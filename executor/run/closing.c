@@ -3,6 +3,7 @@
 #include "common/base/clock.h"
 #include "executor/bundle/artifact.h"
 #include "executor/bundle/manifest.h"
+#include "executor/prepare/carry.h"
 #include "executor/prepare/untouched.h"
 #include "executor/run/placement.h"
 #include "executor/run/run_clocks.h"
@@ -99,13 +100,14 @@ static int summary_write(struct suite *s, enum run_status status, const char *re
     clock_iso8601(clock_real_s(), ended_at);
     json_t *out = json_pack(
         "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:{s:I, s:I, s:I, s:I}, s:o, s:o, s:o*, "
-        "s:o*}",
+        "s:o*, s:o*}",
         "schema", PROTO_SCHEMA_SUMMARY, "run_id", s->job.run_id, "ticket", s->job.settings.ticket, "tag",
         s->job.settings.tag, "date", s->job.date, "mode", s->job.settings.mode, "status",
         run_status_name(status), "reason", reason, "started_at", s->time.started_at, "ended_at", ended_at,
         "wall_s", artifact_number(wall_s), "counts", "total", (json_int_t)c.total, "ok", (json_int_t)c.ok,
         "failed", (json_int_t)c.failed, "skipped", (json_int_t)c.skipped, "variants", encode_variants(s),
-        "tests", encode_tests(s), "clocks", run_clocks_encode(s), "needless", encode_needless(s));
+        "tests", encode_tests(s), "clocks", run_clocks_encode(s), "needless", encode_needless(s), "cells",
+        carry_encode(s));
     return artifact_json(s->dir, RUN_SUMMARY, out, &s->secrets, err);
 }
 

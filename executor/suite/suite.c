@@ -154,6 +154,7 @@ static void release_test(struct test_state *t)
     free(t->reason);
     free(t->doubt);
     free(t->ran_on);
+    free(t->changing);
     json_decref(t->metrics);
 }
 

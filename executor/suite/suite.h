@@ -73,6 +73,9 @@ struct test_state {
     json_t *metrics;               /* owned; {name: value} of the job's own metrics; NULL: none */
     char seal[SHA256_HEX_LEN + 1]; /* sha256 of its perf.json as this executor, or an earlier one, wrote it */
     bool needless;                 /* left out: its cell is known well enough */
+    bool carried;                  /* the same, since nothing changed that it depends on */
+    char fingerprint[SHA256_HEX_LEN + 1]; /* of its cell, in the cell's first test; "" unknown */
+    char *changing;                       /* owned; why it is unknown; NULL: it is known, or not asked for */
     bool unverified; /* its build and sources have not been found as sealed since just before it began */
     char *reason;    /* owned; NULL: none */
     char *doubt;     /* owned; why it cannot be believed, found since it began; NULL: no doubt */

@@ -195,6 +195,8 @@ static json_t *encode_placed_tests(const struct plan *p, const struct job_reques
         tests = each;
     }
     gpu_tests_hint(tests, &req->hints);
+    if (req->changed)
+        changed_tests_hint(tests, req->changed);
     return tests;
 }
 
@@ -258,5 +260,9 @@ json_t *job_encode(const struct plan *p, const struct job_request *req)
         json_object_set(job, "gpus", json_object_get(p->root, "gpus"));
     keys_encode_job(job, settings_keys, &p->settings);
     json_object_update_new(job, encode_work(p, req));
+    if (req->changed)
+        json_object_set_new(
+            job, "controls",
+            json_integer((json_int_t)changed_tests_controls(json_object_get(job, "tests"), req->changed)));
     return job;
 }

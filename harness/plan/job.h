@@ -7,6 +7,7 @@
 #pragma once
 
 #include "common/contract/proto.h"
+#include "harness/plan/changed_tests.h"
 #include "harness/plan/gpu_tests.h"
 #include "harness/plan/plan.h"
 
@@ -29,6 +30,7 @@ struct job_request {
         *alone; /* names of variants that run alone although the plan does not say so, borrowed */
     size_t n_alone;
     struct gpu_hints hints;
+    const struct changed_hints *changed; /* measure what changed; NULL: everything */
     const json_t *gpu_groups; /* for the placement "every" (gpu_tests.h), borrowed; NULL: not known yet */
 };
 

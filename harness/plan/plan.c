@@ -80,6 +80,8 @@ const struct key plan_keys[] = {
      .usual = 10},
     {KEY_IN(struct plan, connect, patience_s), .kind = KEY_NUMBER, .in = IN_PLAN, .most = WEEK_S,
      .usual = 60},
+    {KEY_IN(struct plan, changed, nights), .kind = KEY_COUNT, .in = IN_PLAN, .least = 1, .most = 365,
+     .usual = 7},
     {KEY_IN(struct plan, cost, per_hour), .kind = KEY_NUMBER, .in = IN_PLAN, .required = true, .most = 1e6},
     {KEY_IN(struct plan, cost, currency), .kind = KEY_TEXT, .in = IN_PLAN, .least = 3, .most = 3,
      .text = "USD", .accepts = is_currency,

@@ -41,6 +41,9 @@ struct plan {
         double timeout_s, patience_s; /* per attempt; in total */
     } connect;
     struct {
+        int64_t nights; /* a run that measures what changed: each cell at least once in so many runs */
+    } changed;          /* present: nightly runs are such */
+    struct {
         double per_hour; /* of the node; only reports read it, from the stored plan */
         const char *currency;
     } cost;

@@ -7,12 +7,24 @@
 #include "reports/tables/causes.h"
 #include "reports/tables/shift.h"
 #include "reports/tables/tables.h"
+#include "reports/words/carried.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { COUNTS_MAX = 4096 };
+enum { COUNTS_MAX = 4096, CARRIED_BYTES_MAX = 1 << 20 };
+
+void terminal_carried(const struct run_carried *cells, size_t count, struct buf *out)
+{
+    for (size_t i = 0; i < count; i++) {
+        AUTO(buf_release) struct buf list = {.max = CARRIED_BYTES_MAX};
+        if (!carried_list(cells, count, i, &list))
+            continue;
+        message_plain(out, REPORT_EN, MSG_CARRIED, cells[i].measured, buf_str(&list));
+        buf_putc(out, '\n');
+    }
+}
 
 void terminal_run(const struct run_data *run, size_t reference, bool kernels, struct screen screen,
                   struct buf *out)
@@ -35,6 +47,9 @@ void terminal_run(const struct run_data *run, size_t reference, bool kernels, st
         message_plain(out, REPORT_EN, MSG_VARIANTS_HIDDEN, metric_least(view.primary.metric).s);
         buf_putc(out, '\n');
     }
+    if (run->n_carried > 0)
+        buf_putc(out, '\n');
+    terminal_carried(run->carried, run->n_carried, out);
 }
 
 void terminal_single_shots(const struct run_data *run, bool kernels, struct screen screen, struct buf *out)

@@ -15,6 +15,8 @@
 /* A finished run: Context, Variant, Kernel name, its primary metric, vs Baseline, Status. */
 void terminal_run(const struct run_data *run, size_t reference, bool kernels, struct screen screen,
                   struct buf *out);
+/* What a run did not measure, as nothing changed that it depends on: a line for each date on which it was. */
+void terminal_carried(const struct run_carried *cells, size_t count, struct buf *out);
 /* The same of a run in which each test ran once, to see whether it works: variants are not compared. */
 void terminal_single_shots(const struct run_data *run, bool kernels, struct screen screen, struct buf *out);
 /* The metrics that are not built in, but for the primary one. Nothing when there are none. */

@@ -369,6 +369,8 @@ void compare_runs(const struct run_data *base, const struct run_data *now, const
     snprintf(out->now_id, sizeof out->now_id, "%s", now->info.run_id);
     snprintf(out->base_ticket, sizeof out->base_ticket, "%s", base ? base->info.ticket : "");
     snprintf(out->now_ticket, sizeof out->now_ticket, "%s", now->info.ticket);
+    out->carried = xmemdup(now->carried, now->n_carried * sizeof *out->carried);
+    out->n_carried = now->n_carried;
     out->primary = compare_primary(base, now, options);
     for (int m = 0; m < METRIC_COUNT; m++)
         compare_by(&c, (enum metric)m);
@@ -414,6 +416,7 @@ void comparison_accept(struct comparison *c, const struct acceptances *accepted,
 void comparison_release(struct comparison *c)
 {
     free(c->accepted);
+    free(c->carried);
     free(c->deltas);
     free(c->facts);
     causes_release(&c->causes);

@@ -28,6 +28,9 @@ struct comparison {
     size_t count;
     struct fact_change *facts;
     size_t n_facts;
+    struct run_carried
+        *carried; /* cells that this run did not measure, as nothing changed: no delta is theirs */
+    size_t n_carried;
     struct acceptance *accepted; /* that cells are to be told of */
     size_t n_accepted;
     struct history seen;         /* by the primary metric, from the GPUs of this run, and */

@@ -340,6 +340,7 @@ static const struct dumped {
     DUMPED("removed_run", "run_id"),
     DUMPED("run_metric", "run_id, position"),
     DUMPED("unmeasured", "run_id, variant, context_len"),
+    DUMPED("fingerprint", "run_id, variant, context_len"),
     DUMPED("file", "run_id, path"),
     DUMPED("series", "id"),
     DUMPED("test", "id"),

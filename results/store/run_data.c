@@ -114,6 +114,7 @@ void run_data_release(struct run_data *r)
     free(r->tests);
     free(r->cells);
     free(r->unmeasured);
+    free(r->carried);
     free(r->facts);
     *r = (struct run_data){0};
 }

@@ -178,6 +178,13 @@ struct run_unmeasured {
     int context;
 };
 
+/* A cell that was not measured, because nothing that it depends on had changed since it last was. */
+struct run_carried {
+    char variant[RUN_NAME_MAX];
+    int context;
+    char measured[CLOCK_DAY_LEN + 1]; /* the date of the run that measured it last */
+};
+
 struct run_data {
     struct run_info info;
     struct run_variant *variants;
@@ -193,6 +200,8 @@ struct run_data {
     enum metric primary; /* the run's own definition of what it is judged by; METRIC_COUNT: none */
     struct run_unmeasured *unmeasured;
     size_t n_unmeasured;
+    struct run_carried *carried; /* by variant and context */
+    size_t n_carried;
 };
 
 void run_data_release(struct run_data *r);

@@ -295,6 +295,25 @@ static int load_unmeasured(struct store *s, struct run_data *r, struct err *err)
     return rc;
 }
 
+static int load_carried(struct store *s, struct run_data *r, struct err *err)
+{
+    SQL_STMT stmt =
+        sql_prepare_int(s,
+                        "SELECT variant, context_len, measured_on FROM fingerprint WHERE run_id = :run"
+                        " AND measured_on IS NOT NULL ORDER BY variant, context_len",
+                        ":run", r->info.key, err);
+    size_t cap = 0;
+    int rc;
+    while ((rc = sql_step(stmt, err)) > 0) {
+        ALLOC_GROW(r->carried, r->n_carried + 1, cap);
+        struct run_carried *c = &r->carried[r->n_carried++];
+        sql_col_text(stmt, "variant", c->variant, sizeof c->variant);
+        sql_col_text(stmt, "measured_on", c->measured, sizeof c->measured);
+        c->context = (int)sql_col_int(stmt, "context_len", 0);
+    }
+    return rc;
+}
+
 int run_facts_load(struct store *s, int64_t key, struct run_data *out, struct err *err)
 {
     *out = (struct run_data){.primary = METRIC_COUNT};
@@ -309,7 +328,7 @@ int run_data_load(struct store *s, int64_t key, struct run_data *out, struct err
     *out = (struct run_data){.primary = METRIC_COUNT};
     if (load_info(s, key, &out->info, err) == 0 && load_variants(s, out, err) == 0 &&
         load_definitions(s, out, err) == 0 && load_tests(s, out, err) == 0 && load_extras(s, out, err) == 0 &&
-        load_facts(s, out, err) == 0 && load_unmeasured(s, out, err) == 0) {
+        load_facts(s, out, err) == 0 && load_unmeasured(s, out, err) == 0 && load_carried(s, out, err) == 0) {
         run_data_make_cells(out);
         return 0;
     }

@@ -175,6 +175,17 @@ CREATE TABLE unmeasured (
     PRIMARY KEY (run_id, variant, context_len)
 ) STRICT, WITHOUT ROWID;
 
+-- The cells of a run that measures what changed: what decided what their tests measured, as a hash. A row with measured_on is
+-- of a cell that was carried: not measured, as a run of that date had measured it with the same fingerprint.
+CREATE TABLE fingerprint (
+    run_id      INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+    variant     TEXT NOT NULL,
+    context_len INTEGER NOT NULL,
+    sha256      TEXT NOT NULL CHECK (length(sha256) = 64),
+    measured_on TEXT CHECK (measured_on GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'),
+    PRIMARY KEY (run_id, variant, context_len)
+) STRICT, WITHOUT ROWID;
+
 -- A cell over all its nights.
 CREATE TABLE series (
     id          INTEGER PRIMARY KEY,

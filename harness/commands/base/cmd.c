@@ -184,6 +184,15 @@ json_t *cmd_json_number(double v)
     return isfinite(v) ? json_real(v) : json_null();
 }
 
+json_t *cmd_json_carried(const struct run_carried *cells, size_t count)
+{
+    json_t *all = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(all, json_pack("{s:s, s:i, s:s}", "variant", cells[i].variant, "context",
+                                             cells[i].context, "measured", cells[i].measured));
+    return all;
+}
+
 int cmd_number(const char *option, const char *text, int64_t least, int64_t most, int64_t *out,
                struct err *err)
 {
@@ -201,7 +210,7 @@ int cmd_number(const char *option, const char *text, int64_t least, int64_t most
 
 void cmd_note_lacking(FILE *notes, const struct run_data *run)
 {
-    size_t all = run->n_cells + run->n_unmeasured, lacking = run->n_unmeasured;
+    size_t lacking = run->n_unmeasured + run->n_carried, all = run->n_cells + lacking;
     for (size_t i = 0; i < run->n_cells; i++)
         lacking += run->cells[i].status != STATUS_OK;
     if (lacking > 0)

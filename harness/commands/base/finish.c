@@ -220,12 +220,13 @@ static json_t *encode_summary(const struct finish *f, const struct runrec *rec, 
         json_object_set_new(verdicts, verdict_name((enum verdict)v), json_integer(f->comparison.verdicts[v]));
     const struct run_counts *n = &f->run.info.counts;
     return json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:s, s:{s:i, s:i, s:i, s:i}, s:o, s:o, s:o, s:o, s:o, s:i}", "run_id",
+        "{s:s, s:s, s:s, s:s, s:s, s:s, s:{s:i, s:i, s:i, s:i}, s:o, s:o, s:o, s:o, s:o, s:o, s:i}", "run_id",
         rec->run_id, "status", run_status_name(f->run.info.status), "node", rec->node, "bundle", rec->bundle,
         "report", report, "baseline", f->compared ? f->comparison.base_id : "", "counts", "total", n->total,
         "ok", n->ok, "failed", n->failed, "skipped", n->skipped, "verdicts", verdicts, "commit",
         revision_encode(&f->run.info.revision), "commits", range_encode(&f->commits), "commits_of_night",
-        range_encode(&f->commits_of_night), "lines", encode_lines(f), "exit_code", code);
+        range_encode(&f->commits_of_night), "lines", encode_lines(f), "carried",
+        cmd_json_carried(f->run.carried, f->run.n_carried), "exit_code", code);
 }
 
 /* Whether the run's plan, node and mode have no baseline of that name yet. */

@@ -249,6 +249,7 @@ static int print_comparison(const struct cmd_env *env, const struct request *req
     add_commits(compared, req->format, &text);
     if (req->format == COMPARE_TEXT) {
         terminal_comparison(c, compared->kernels, cmd_screen(stdout), &text);
+        terminal_carried(c->carried, c->n_carried, &text);
         terminal_counters(&compared->counted.changes, &text);
     } else
         compare_output(c, req->format, req->fail_on == FAIL_ON_SUSPECTED, &text);

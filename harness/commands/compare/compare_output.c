@@ -178,11 +178,12 @@ json_t *compare_encode(const struct comparison *c, int exit_code)
                                                c->facts[i].base, "now", c->facts[i].now));
     for (int v = 0; v < VERDICT_COUNT; v++)
         json_object_set_new(verdicts, verdict_name((enum verdict)v), json_integer(c->verdicts[v]));
-    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:o, s:s}", "base", c->base_id,
-                     "now", c->now_id, "metric", metric_info(c->primary)->name, "cells", cells, "facts",
-                     facts, "verdicts", verdicts, "shift", encode_shift(c), "cards", encode_cards(&c->cards),
-                     "node_cells", c->node_cells, "tested", (int)c->tested, "exit_code", exit_code,
-                     "base_ticket", id_or_null(c->base_ticket), "now_ticket", c->now_ticket);
+    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:o, s:s, s:o}", "base",
+                     c->base_id, "now", c->now_id, "metric", metric_info(c->primary)->name, "cells", cells,
+                     "facts", facts, "verdicts", verdicts, "shift", encode_shift(c), "cards",
+                     encode_cards(&c->cards), "node_cells", c->node_cells, "tested", (int)c->tested,
+                     "exit_code", exit_code, "base_ticket", id_or_null(c->base_ticket), "now_ticket",
+                     c->now_ticket, "carried", cmd_json_carried(c->carried, c->n_carried));
 }
 
 static void csv_row(const struct comparison *c, const struct delta *d, struct buf *out)

@@ -3,6 +3,7 @@
 #include "common/base/alloc.h"
 #include "common/base/clock.h"
 #include "common/base/json.h"
+#include "harness/commands/base/changed.h"
 #include "harness/commands/base/finish.h"
 #include "harness/commands/base/keep_blocked.h"
 #include "harness/commands/base/on_node.h"
@@ -17,6 +18,7 @@
 #include "harness/nightly/lock.h"
 #include "harness/nightly/nights.h"
 #include "harness/nightly/notify.h"
+#include "harness/nightly/open_cells.h"
 #include "harness/session/measure.h"
 #include "results/query/history_load.h"
 #include "results/store/runs.h"
@@ -90,6 +92,31 @@ static int resume(struct nightly *n, const struct session_options *opt, bool *fo
     return 0;
 }
 
+/* Cells that earlier nights left open are measured whatever the store says of them. */
+static void drop_open(const json_t *open, struct changed_hints *hints)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < hints->count; i++)
+        if (!open_cells_find(open, hints->item[i].variant, (int)hints->item[i].context))
+            hints->item[kept++] = hints->item[i];
+    hints->count = kept;
+}
+
+static int start(struct nightly *n, const struct session_options *opt, struct err *err)
+{
+    struct session_options own = *opt;
+    struct changed_hints hints = {.count = 0};
+    bool changed = n->args->changed || json_object_get(n->plan.root, "changed");
+    if (changed && changed_load(n->env, &n->plan, &hints, err) != 0)
+        return -1;
+    drop_open(n->state.open, &hints);
+    own.changed = changed ? &hints : NULL;
+    int rc = session_start(&n->session, &n->plan, &own, err);
+    n->session.opt.changed = NULL; /* the runs that confirm and search measure all that they are asked to */
+    free(hints.item);
+    return rc;
+}
+
 /* Measures, or resumes measuring, until the bundle has arrived. The run is then saved as the one of this
  * night, so that it is not measured again if a later step is interrupted. */
 static int measure(struct nightly *n, const struct session_options *opt, struct err *err)
@@ -97,7 +124,7 @@ static int measure(struct nightly *n, const struct session_options *opt, struct 
     bool found;
     if (measure_settle_all(n->plan.file, own_node(n), opt, err) != 0 || resume(n, opt, &found, err) != 0)
         return -1;
-    if (!found && session_start(&n->session, &n->plan, opt, err) != 0) {
+    if (!found && start(n, opt, err) != 0) {
         cmd_print_blockers(&n->session.preflight);
         keep_blocked(n->env, &n->session, &n->plan, err);
         return -1;
@@ -383,6 +410,8 @@ static const struct arg options[] = {
     {"--node", "NODE", AT(node), "override the plan's node"},
     {"--artifacts", "DIR", AT(artifacts), "folder for bundles (default ./artifacts_remote)"},
     {"--reports", "DIR", AT(reports), "folder for reports and their index (default ./nightly_reports)"},
+    {"--changed", NULL, AT(changed),
+     "measure the cells that changed, those that are open, and controls; carry the others"},
     {"--install-timer", NULL, AT(install_timer),
      "run the plan every night, by a systemd user timer or a line in the crontab"},
     {"--at", "TIME", AT(at), "with --install-timer: time of day, local time (default 02:30)"},

@@ -21,7 +21,7 @@ static int absolute(const char *path, char *out, struct err *err)
 struct timer_command {
     char self[FS_PATH_MAX], artifacts[FS_PATH_MAX], reports[FS_PATH_MAX], db[FS_PATH_MAX], ssh[FS_PATH_MAX],
         log[FS_PATH_MAX];
-    const char *argv[16];
+    const char *argv[20];
 };
 
 static int fill_command(const struct cmd_env *env, const struct nightly_args *a, const char *plan,
@@ -46,6 +46,8 @@ static int fill_command(const struct cmd_env *env, const struct nightly_args *a,
             c->argv[count++] = maybe[i][0];
             c->argv[count++] = maybe[i][1];
         }
+    if (a->changed)
+        c->argv[count++] = "--changed";
     c->argv[count] = NULL;
     return 0;
 }

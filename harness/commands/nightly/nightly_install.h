@@ -8,7 +8,7 @@
 /* Words of the command line; NULL where absent. */
 struct nightly_args {
     const char *node, *artifacts, *reports, *at;
-    bool install_timer, remove_timer;
+    bool install_timer, remove_timer, changed;
 };
 
 /* file: the plan. Prints what was changed to stderr. */

@@ -290,6 +290,7 @@ static json_t *encode_run(const struct run_data *r, const struct run_details *d)
     json_t *run = encode_info(&r->info);
     json_object_set_new(run, "variants", encode_variants(r, d));
     json_object_set_new(run, "tests", tests);
+    json_object_set_new(run, "carried", cmd_json_carried(r->carried, r->n_carried));
     json_object_set_new(run, "facts", facts);
     return run;
 }

@@ -91,6 +91,36 @@ static int read_variant_state(const struct json_at *at, struct draft *d, struct 
     return artifact_cut(at, "reason", v->reason, sizeof v->reason, err);
 }
 
+/* A cell whose fingerprint is unknown has none: it is measured by every run. */
+static int read_cell(const struct json_at *at, struct draft *d, struct err *err)
+{
+    struct draft_fingerprint f = {.variant = ""};
+    int64_t context;
+    if (!json_is_string(json_object_get(at->value, "fingerprint")))
+        return 0;
+    if (artifact_name(at, "variant", f.variant, sizeof f.variant, err) != 0 ||
+        json_get_int(at, "context_len", 1, INT32_MAX, &context, err) != 0 ||
+        artifact_sha256(at, "fingerprint", f.sha256, err) != 0 ||
+        artifact_text(at, "carried", f.measured, sizeof f.measured, err) != 0)
+        return -1;
+    if (!*f.sha256 || (*f.measured && !clock_is_day(f.measured)))
+        return json_fail(at, err, "expected a fingerprint, and a date of what is carried");
+    f.context = (int)context;
+    *draft_add_fingerprint(d) = f;
+    return 0;
+}
+
+static int read_cells(const struct json_at *root, struct draft *d, struct err *err)
+{
+    struct json_at list = json_member(root, "cells");
+    for (size_t i = 0; i < json_array_size(list.value); i++) {
+        struct json_at at = json_element(&list, i);
+        if (read_cell(&at, d, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
 static int read_summary_parts(const struct json_at *root, struct draft *d, struct err *err)
 {
     struct run_info *r = &d->info;
@@ -110,7 +140,7 @@ static int read_summary_parts(const struct json_at *root, struct draft *d, struc
         if (read_variant_state(&at, d, err) != 0)
             return -1;
     }
-    return 0;
+    return read_cells(root, d, err);
 }
 
 /* A run is PARTIAL until it is closed, or if its summary is implausible. */

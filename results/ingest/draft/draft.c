@@ -24,6 +24,7 @@ void draft_release(struct draft *d)
     json_decref(d->places);
     free(d->facts);
     free(d->unmeasured);
+    free(d->fingerprints);
     free(d->plan);
     details_release(&d->details);
     commit_list_release(&d->commits);
@@ -144,6 +145,14 @@ void draft_add_unmeasured(struct draft *d, const char *variant, int context)
     struct run_unmeasured *u = &d->unmeasured[d->n_unmeasured++];
     snprintf(u->variant, sizeof u->variant, "%s", variant);
     u->context = context;
+}
+
+struct draft_fingerprint *draft_add_fingerprint(struct draft *d)
+{
+    ALLOC_GROW(d->fingerprints, d->n_fingerprints + 1, d->cap_fingerprints);
+    struct draft_fingerprint *f = &d->fingerprints[d->n_fingerprints++];
+    *f = (struct draft_fingerprint){.variant = ""};
+    return f;
 }
 
 int draft_add_fact(struct draft *d, const char *key, const char *value, struct err *err)

@@ -42,6 +42,14 @@ struct draft_test {
     int packed_samples;
 };
 
+/* What decided what a cell's tests measured, as a hash. */
+struct draft_fingerprint {
+    char variant[RUN_NAME_MAX];
+    int context;
+    char sha256[SHA256_HEX_LEN + 1];
+    char measured[CLOCK_DAY_LEN + 1]; /* of a cell that was carried (struct run_carried); "": of this run */
+};
+
 struct draft {
     struct run_info info; /* without key and counts */
     struct run_variant *variants;
@@ -59,6 +67,9 @@ struct draft {
     struct run_unmeasured *unmeasured; /* asked for and without an artifact; may list a cell several times */
     size_t n_unmeasured;
     size_t cap_unmeasured;
+    struct draft_fingerprint *fingerprints;
+    size_t n_fingerprints;
+    size_t cap_fingerprints;
     char *plan; /* its text, or NULL */
     struct run_details details;
     struct commit_list commits; /* that the run knows of */
@@ -88,6 +99,8 @@ void draft_set_samples(struct draft_test *t, const struct samples *samples);
 int draft_read_metrics(struct draft *d, const struct json_at *at, enum document in, struct err *err);
 /* Notes a test that was asked for and left no artifact. Cells that have another test are not unmeasured. */
 void draft_add_unmeasured(struct draft *d, const char *variant, int context);
+/* Zeroed; the pointer is valid until the next call. */
+struct draft_fingerprint *draft_add_fingerprint(struct draft *d);
 /* Long text is truncated; an empty value is ignored. */
 int draft_add_fact(struct draft *d, const char *key, const char *value, struct err *err);
 void draft_warn(struct draft *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

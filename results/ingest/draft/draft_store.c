@@ -222,6 +222,29 @@ static int store_unmeasured(struct store *s, const struct draft *d, int64_t key,
     return 0;
 }
 
+/* Of a cell that the run has a test of, it was not carried, whatever the run says. */
+static int store_fingerprints(struct store *s, const struct draft *d, int64_t key, struct err *err)
+{
+    SQL_KEPT stmt = sql_keep(s,
+                             "INSERT OR IGNORE INTO fingerprint (run_id, variant, context_len, sha256,"
+                             " measured_on) SELECT :run, :variant, :context, :sha256, nullif(:measured, '')"
+                             " WHERE (:measured = '') = EXISTS (SELECT 1 FROM test t"
+                             " JOIN series c ON c.id = t.series_id WHERE t.run_id = :run"
+                             " AND c.variant = :variant AND c.context_len = :context)",
+                             err);
+    for (size_t i = 0; i < d->n_fingerprints; i++) {
+        const struct draft_fingerprint *f = &d->fingerprints[i];
+        sql_bind_int(stmt, ":run", key);
+        sql_bind_text(stmt, ":variant", f->variant);
+        sql_bind_int(stmt, ":context", f->context);
+        sql_bind_text(stmt, ":sha256", f->sha256);
+        sql_bind_text(stmt, ":measured", f->measured);
+        if (sql_run(stmt, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
 /* Merges the tests with the rows of `series` for one variant; both are sorted by context. */
 struct test_writer {
     struct store *s;
@@ -411,5 +434,7 @@ int draft_store(struct store *s, struct draft *d, int64_t reuse, int64_t *key, s
         revision_store(s, *key, &d->info.revision, &d->commits, err) != 0 ||
         counters_store(s, *key, &d->counters, err) != 0)
         return -1;
-    return store_tests(s, d, *key, err) != 0 ? -1 : store_unmeasured(s, d, *key, err);
+    return store_tests(s, d, *key, err) != 0 || store_unmeasured(s, d, *key, err) != 0
+               ? -1
+               : store_fingerprints(s, d, *key, err);
 }

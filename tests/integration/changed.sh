@@ -1,0 +1,267 @@
+#!/usr/bin/env bash
+# Runs that measure what changed: what is measured and what is carried when nothing changed, when code, flags, headers, data,
+# arguments or the environment did, and what cannot be known to be unchanged; what is carried counts as nothing.
+# timeout: 600
+# shellcheck disable=SC2016 # jq expands these
+. tests/lib.sh
+. tests/store.sh
+
+NIGHT=0
+
+# tree NAME: sources, plan and store of a scenario's own.
+tree() {
+    dir=$TMPDIR/$1 DB=$TMPDIR/$1/results.db NIGHT=0
+    plan=$dir/plan.json
+    mkdir -p "$dir/src"
+    echo 1 >"$dir/data"
+    cat >"$dir/src/main.c" <<'END'
+#include "scale.h"
+#include <stdio.h>
+double helper(double x);
+int main(int argc, char **argv)
+{
+    printf("Prompt tokens: %s\n[PERF_TIMING] {\"prefill_s\": %.3f}\n", argv[1], helper(KERNEL) * SCALE);
+    return argc > 9;
+}
+END
+    echo 'double helper(double x) { return x + 1; }' >"$dir/src/helper.c"
+    echo '#define SCALE 1' >"$dir/src/scale.h"
+    cat >"$dir/src/script.sh" <<'END'
+#!/bin/sh
+echo "Prompt tokens: $1"
+echo '[PERF_TIMING] {"prefill_s": 2}'
+END
+    chmod +x "$dir/src/script.sh"
+    write_plan '["-O1"]'
+}
+
+# variant NAME KERNEL FLAGS [ARGUMENT]
+variant() {
+    jq -n --arg name "$1" --arg kernel "$2" --argjson flags "$3" --arg more "${4:-}" '{name: $name,
+        build: [(["gcc", "-DKERNEL=\($kernel)"] + $flags + ["-o", "{build}/prog", "{src}/main.c", "{src}/helper.c"])],
+        run: (["{build}/prog", "{context}"] + if $more == "" then [] else [$more] end)}'
+}
+
+# write_plan FLAGS-OF-A [FILTER]: four variants of four contexts; d reads a file; and a script.
+write_plan() {
+    jq -n --arg work "$TMPDIR/work" --arg src "$dir/src" --argjson a "$(variant a 1 "$1")" \
+        --argjson b "$(variant b 2 '[]')" --argjson c "$(variant c 3 '[]')" --argjson d "$(variant d 4 '[]' "--data=$dir/data")" '{
+        schema: "kernsweep.plan/1", clock: "simulated", ticket: "changed", node: "local", workdir: $work, baseline: "main",
+        source: {dir: $src}, contexts: [16, 32, 64], timeouts: {default: 20}, repetitions: 2, changed: {nights: 7},
+        variants: [$a, $b, $c, $d, {name: "script", run: ["sh", "-c",
+            "echo \"Prompt tokens: $0\"; echo \"[PERF_TIMING] {\\\"prefill_s\\\": 2}\"", "{context}"]}]}' | jq "${2:-.}" >"$plan"
+}
+
+# night [OPTION...]: the next night, with --changed.
+night() {
+    NIGHT=$((NIGHT + 1))
+    try ks run "$plan" --changed --date "$(printf '2026-03-%02d' "$NIGHT")" --artifacts "$dir/artifacts" "$@"
+}
+
+summary() {
+    cat "$dir/artifacts/$(printf '2026-03-%02d' "$NIGHT")"/*/summary.json
+}
+
+# measured [FILTER]: the cells that the last night measured, one a line.
+measured() {
+    summary | jq -r "[.tests[] | \"\\(.variant) \\(.context_len)\"] | unique | .[]" | grep -E "${1:-.}" || true
+}
+
+count() {
+    measured "${1:-.}" | wc -l
+}
+
+# settled NAME: a tree whose cells are known: the baseline, and a second night of the same.
+settled() {
+    tree "$1"
+    [ -z "${2:-}" ] || write_plan '["-O1"]' "$2"
+    night
+    ks baseline set main latest >/dev/null 2>&1
+    night
+}
+
+nothing() {
+    settled nothing
+    is "measures everything on the first nights" "$(count)" 15
+    night
+    is "measures six controls, and the script" "$(count '^[a-d] ') $(count script)" "6 3"
+    is "spreads the controls over variants and contexts" \
+        "$(measured '^[a-d] ' | cut -d ' ' -f 1 | sort -u | wc -l) $(measured '^[a-d] ' | cut -d ' ' -f 2 | sort -u | wc -l)" "4 3"
+    is "is COMPLETE, and counts what it measured" "$(summary | jq -c '[.status, .counts.total, .counts.skipped]')" '["COMPLETE",18,0]'
+    is "says when the others were measured" \
+        "$(summary | jq -c '[.cells[] | select(.carried) | .carried] | [length, unique]')" '[6,["2026-03-02"]]'
+    is "says why the script is measured" "$(summary | jq -r '.cells[] | select(.variant == "script") | .changing' | sort -u)" \
+        "it is not built by the plan"
+    like "lists them under its table" "$OUT" 'carried, measured 2026-03-02: .*[a-d] (16|32|64)'
+    is "finds nothing missing, new or broken" "$(ks compare latest --baseline main --json 2>/dev/null |
+        jq -c '[.cells[]?.verdict] | unique')" '["unchanged"]'
+    is "gives carried cells to who asks for JSON" "$(ks compare latest --baseline main --json 2>/dev/null | jq '.carried | length')" 6
+    like "has them in the report" "$(ks report latest 2>/dev/null)" 'arried.*2026-03-02'
+    is "stores no test of what is carried" "$(sql "SELECT count(*) FROM fingerprint f WHERE f.measured_on IS NOT NULL AND EXISTS
+        (SELECT 1 FROM test t JOIN series c ON c.id = t.series_id WHERE t.run_id = f.run_id AND c.variant = f.variant
+        AND c.context_len = f.context_len)")" 0
+}
+
+# changes WHAT CELLS COMMAND...: after the command, the cells that match are measured, of the others six controls.
+changes() {
+    local cells=$1
+    shift
+    "$@"
+    night
+    is "measures all of it" "$(count "$cells")" "$(for c in 16 32 64; do printf 'a %s\nb %s\nc %s\nd %s\n' $c $c $c $c; done | grep -cE "$cells")"
+    is "and six controls" "$(measured '^[a-d] ' | grep -cvE "$cells")" "${EXPECT:-6}"
+}
+
+one_variant() {
+    settled one
+    changes '^a ' write_plan '["-DKERNEL=1.01", "-UKERNEL", "-DKERNEL=1.01"]'
+}
+
+flags_only() {
+    settled flags
+    changes '^a ' write_plan '["-O0"]'
+}
+
+header_only() {
+    settled header
+    EXPECT=0 changes '^[a-d] ' sed -i 's/SCALE 1/SCALE 1.001/' "$dir/src/scale.h"
+}
+
+other_file() {
+    settled helper
+    EXPECT=0 changes '^[a-d] ' sed -i 's/x + 1/x + 1.001/' "$dir/src/helper.c"
+}
+
+comment_only() {
+    settled comment
+    changes none sed -i 's/^double/\/* a comment *\/ double/' "$dir/src/helper.c"
+}
+
+data_file() {
+    settled data
+    changes '^d ' sh -c "echo 2 >'$dir/data'"
+}
+
+arguments() {
+    settled arguments
+    changes '^b ' write_plan '["-O1"]' '.variants[1].run += ["more"]'
+}
+
+environment() {
+    settled environment
+    changes '^c ' write_plan '["-O1"]' '.variants[2].env = {OMP_NUM_THREADS: "2"}'
+}
+
+everything() {
+    settled everything
+    EXPECT=0 changes '^[a-d] ' write_plan '["-O1"]' '.env = {OMP_NUM_THREADS: "2"}'
+}
+
+stripped() {
+    settled stripped
+    changes none write_plan '["-O1", "-s"]'
+}
+
+build_ids() {
+    settled ids '.variants[0].build[0] += ["-Wl,--build-id=uuid"]'
+    night --fresh
+    is "measures six controls" "$(count '^[a-d] ')" 6
+}
+
+renamed() {
+    settled renamed
+    write_plan '["-O1"]' '.variants[0].name = "e"'
+    night
+    is "is measured under its new name" "$(count '^e ')" 3
+    is "carries nothing under the old name" "$(summary | jq '[.cells[] | select(.variant == "a")] | length')" 0
+}
+
+# Programs of which it cannot be known what they run: each replaces variant a.
+never() {
+    tree "never-$1"
+    write_plan '["-O1"]' "$2"
+    night
+    is "has no fingerprint ($1)" "$(summary | jq -c '[.cells[] | select(.variant == "a") | .fingerprint]')" "[null,null,null]"
+    like "and says why ($1)" "$(summary | jq -r '.cells[] | select(.variant == "a") | .changing')" "$3"
+}
+
+
+never_known() {
+    never wrapper '.variants[0].run = ["env"] + .variants[0].run' 'not a file of its build'
+    never script '.variants[0].build = [["cp", "{src}/script.sh", "{build}/prog"]]' 'not a compiled one'
+    never starts '.variants[0].build[0] += ["-Wl,-u,system"]' 'starts other programs'
+    never sources '.variants[0].run += ["{src}/helper.c"]' 'code identity is unknown'
+    never static '.variants[0].build[0] += ["-static"]' 'linked statically|starts other programs|loads libraries'
+}
+
+# Cells that are open are measured: a regression, until it is accepted or gone.
+open_cells() {
+    settled open
+    sed -i 's/helper(KERNEL)/(KERNEL == 2 ? 5 : helper(KERNEL))/' "$dir/src/main.c"
+    night
+    like "finds the regression" "$OUT" 'regressed'
+    night
+    night
+    is "measures the open cells, though nothing changed any more" "$(count '^b ')" 3
+    is "and six controls" "$(count '^[acd] ')" 6
+}
+
+rotation() {
+    local n
+    settled rotation
+    : >"$dir/seen"
+    for ((n = 0; n < 3; n++)); do
+        night
+        measured >>"$dir/seen"
+    done
+    is "measures every cell within three nights" "$(sort -u "$dir/seen" | wc -l)" 15
+    is "carries some of them" "$(summary | jq '[.cells[] | select(.carried)] | length > 0')" true
+}
+
+each_night() {
+    settled each '.changed.nights = 1'
+    night
+    is "measures everything" "$(count)" 15
+}
+
+# A night that is cut short, or fails, makes nothing unchanged.
+failing() {
+    settled failing
+    write_plan '["-O1"]' '.variants[2].run = ["{build}/absent"]'
+    night
+    write_plan '["-O1"]'
+    night
+    is "is measured once it works again" "$(count '^c ')" 3
+    night
+    is "is carried after that, since its code was measured on three nights" "$(($(count '^c ') < 3))" 1
+}
+
+nightly() {
+    settled nightly
+    try ks nightly "$plan" --artifacts "$dir/artifacts" --reports "$dir/nights"
+    exited "exits 0" 0
+    is "carries by the key of the plan" "$(sql "SELECT count(*) FROM fingerprint WHERE measured_on IS NOT NULL")" 6
+    like "says so in its report" "$(cat "$dir"/nights/*/*/report.md)" 'arried'
+    unlike "calls nothing missing or new" "$(cat "$dir"/nights/*/*/summary.json | jq -r .headline)" '[1-9][0-9]* (missing|new|broken)'
+}
+
+scenario "a run in which nothing changed" nothing
+scenario "one of several variants changed" one_variant
+scenario "only flags changed" flags_only
+scenario "only a header changed" header_only
+scenario "only a helper in another file changed" other_file
+scenario "only a comment changed" comment_only
+scenario "a data file that the plan names changed" data_file
+scenario "arguments changed" arguments
+scenario "the environment of a variant changed" environment
+scenario "everything changed" everything
+scenario "a program is stripped" stripped
+scenario "random build ids" build_ids
+scenario "a renamed variant" renamed
+scenario "what cannot be known to be unchanged" never_known
+scenario "open cells" open_cells
+scenario "the rotation" rotation
+scenario "a plan whose cells are to be measured in every run" each_night
+scenario "a variant that failed for a night" failing
+scenario "nightly" nightly
+done_testing
