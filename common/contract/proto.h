@@ -70,6 +70,7 @@ enum exit_code {
     EXIT_BLOCKED = 3,
     EXIT_REGRESSION = 4,
     EXIT_LOCAL = 5,
+    EXIT_INCONCLUSIVE = 6, /* of `ab` alone */
     EXIT_INTERRUPTED = 130,
 };
 

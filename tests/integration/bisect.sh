@@ -121,27 +121,31 @@ ab_regression() {
     is "the exported trees are gone" "$(find "$TMPDIR/ab/trees" -mindepth 1 | wc -l)" 0
     exits "--markdown exits 4" 4 ab --base c7 --head c8 --markdown
     # shellcheck disable=SC2016 # Markdown
-    like "the comment begins with the counts" "$(head -n 1 <<<"$OUT")" '^\*\*kernsweep\*\* `bisect`: 1 regressed$'
+    like "the comment begins with the outcome" "$(head -n 1 <<<"$OUT")" '^\*\*kernsweep\*\* `bisect`: \*\*REGRESSED\*\*, 1 regressed$'
     # shellcheck disable=SC2016 # Markdown
     like "the comment escapes the subject" "$OUT" '`attention: a | "quoted" <b>subject</b>`'
     exits "--json exits 4" 4 ab --base c7 --head c8 --json
-    is "--json has the verdict and the commits" "$(jq -r '[.cells[0].verdict, .head.commit, .exit_code] | @csv' <<<"$OUT")" \
-        "\"regressed\",\"$(git -C "$REPO" rev-parse c8)\",4"
+    is "--json has the verdict and the commits" "$(jq -r '[.cells[0].verdict, .head.commit, .outcome, .exit_code] | @csv' <<<"$OUT")" \
+        "\"regressed\",\"$(git -C "$REPO" rev-parse c8)\",\"REGRESSED\",4"
+    is "the base was measured against itself" "$(jq '.cells[0].control | . > 0.98 and . < 1.02' <<<"$OUT")" true
     exits "the other way round exits 0" 0 ab --base c8 --head c7
-    like "an improvement takes two rounds, too" "$OUT" "^1 improved; measured alternately, [23] rounds"
+    like "an improvement takes two rounds, too" "$OUT" "^PASS: 1 improved; measured alternately, [23] rounds"
 }
 
 ab_equal() {
     fresh equal
     echo 0.002 >"$TMPDIR/noise"
     exits "commits of the same code exit 0" 0 ab --base c9 --head c10
-    like "nothing is measured" "$OUT" "same machine code: nothing to measure"
+    like "nothing is measured" "$OUT" "^PASS: same machine code, nothing to measure"
     is "both are built, and nothing is timed" "$(sql "SELECT count(*), (SELECT count(*) FROM test) FROM run")" "2|0"
     exits "--force measures" 0 ab --base c9 --head c10 --force --rounds 1
     is "--force takes a round" "$(sql "SELECT count(DISTINCT run_id) FROM test")" 4
     exits "a head that does not build exits 1" 1 ab --base c4 --head c5
     like "a head that does not build is broken" "$OUT" "broken"
     exits "two sides that do not build exit 1" 1 ab --base c5 --head c5
+    echo 0.4 >"$TMPDIR/noise"
+    exits "too much noise to tell exits 6" 6 ab --base c9 --head c10 --force --rounds 1
+    like "and says so" "$OUT" "^INCONCLUSIVE: 1 inconclusive; measured alternately, 1 round$"
 }
 
 ab_sides() {

@@ -58,6 +58,7 @@ static void make_cells(struct ab *ab)
     ab->cells = xcalloc(all.count, sizeof *ab->cells);
     for (size_t i = 0; i < all.count; i++) {
         ab->cells[i].open = true;
+        ab->cells[i].control = NAN;
         ab->cells[i].delta = delta_of(all.items[i].variant, all.items[i].context, metric_default());
         ab->cells[i].delta.verdict = VERDICT_NOISY;
     }
@@ -187,6 +188,19 @@ static void note_verdict(struct ab_cell *c, int64_t rounds_max)
         c->open = c->delta.verdict == VERDICT_NOISY;
 }
 
+/* The base against itself, in alternation like base and head: what this node makes of equal builds. */
+static double control_of(const struct ab *ab, const struct turns_runs *base, const struct delta *d)
+{
+    AUTO_FREE const struct run_data **runs = xcalloc(base->count + 1, sizeof *runs);
+    size_t evens = (base->count + 1) / 2;
+    struct delta same = delta_of(d->variant, d->context, d->metric);
+    for (size_t i = 0; i < base->count; i++)
+        runs[i / 2 + (i % 2 ? evens : 0)] = base->items[i];
+    const struct turns_runs even = {runs, evens}, odd = {runs + evens, base->count - evens};
+    turns_judge(&even, &odd, &ab->options, &same);
+    return same.base.n > 0 && same.now.n > 0 ? same.estimate.ratio : NAN;
+}
+
 static void judge_cell(const struct ab *ab, const struct turns_runs *base, const struct turns_runs *head,
                        struct ab_cell *c)
 {
@@ -201,6 +215,7 @@ static void judge_cell(const struct ab *ab, const struct turns_runs *base, const
         note_absence(c, turns_passed(base, d), turns_passed(head, d));
         return;
     }
+    c->control = control_of(ab, base, d);
     note_verdict(c, ab->rounds_max);
     note_failures(c);
 }
@@ -253,10 +268,13 @@ static int exit_code(const struct ab *ab)
 {
     int code = EXIT_DONE;
     for (size_t i = 0; i < ab->count; i++) {
-        if (ab->cells[i].delta.verdict == VERDICT_REGRESSED)
+        const struct ab_cell *c = &ab->cells[i];
+        if (c->delta.verdict == VERDICT_REGRESSED)
             return EXIT_REGRESSION;
-        if (ab->cells[i].failed)
+        if (c->failed)
             code = EXIT_TEST_FAILED;
+        else if (c->delta.verdict == VERDICT_NOISY && code == EXIT_DONE)
+            code = EXIT_INCONCLUSIVE;
     }
     return code;
 }
@@ -364,7 +382,8 @@ const struct cmd cmd_ab = {
     .summary = "measure two builds alternately: commits, folders, runs or toolchains",
     .usage = "PLAN --base REV [--head REV] [options]",
     .about = "Measures two builds of a plan alternately on its node, so that drift affects both alike, and "
-             "judges every cell. Exits 4 on a confirmed regression.",
+             "judges every cell. Exits 0 if nothing is slower, 4 on a confirmed regression, 6 if the "
+             "measurement cannot tell.",
     .options = ARG_TABLE(struct ab_args, options),
     .defaults = &(const struct ab_args){.base.option = "--base", .head.option = "--head"},
     .min_words = 1,

@@ -17,6 +17,20 @@ static size_t count_verdict(const struct ab_result *r, enum verdict v)
     return n;
 }
 
+static const char *outcome(const struct ab_result *r)
+{
+    switch (r->exit_code) {
+    case EXIT_REGRESSION:
+        return "REGRESSED";
+    case EXIT_TEST_FAILED:
+        return "FAILED";
+    case EXIT_INCONCLUSIVE:
+        return "INCONCLUSIVE";
+    default:
+        return "PASS";
+    }
+}
+
 static size_t count_same(const struct ab_result *r)
 {
     size_t n = 0;
@@ -77,6 +91,7 @@ static void add_row(const struct ab_cell *c, struct table *t)
     table_text(t, measured ? metric_with_unit(d->metric, d->base.median).s : NUM_NONE);
     table_text(t, measured ? metric_with_unit(d->metric, d->now.median).s : NUM_NONE);
     table_text(t, measured ? num_change(d->estimate.ratio - 1).s : NUM_NONE);
+    table_text(t, measured && !isnan(c->control) ? num_change(c->control - 1).s : NUM_NONE);
     table_marked(t, c->same_code ? same_code(c) : verdict_word(d->verdict, REPORT_EN), mark_of(c));
     AUTO(buf_release) struct buf evidence = {.max = TABLE_CELL_MAX};
     verdict_evidence(d, REPORT_EN, &evidence);
@@ -91,8 +106,8 @@ static void fill_table(const struct ab_result *r, struct table *t)
     static const struct {
         const char *title;
         bool right;
-    } columns[] = {{"Context", true}, {"Variant", false}, {"Base", true},
-                   {"Head", true},    {"Change", true},   {"Verdict", false}};
+    } columns[] = {{"Context", true}, {"Variant", false},   {"Base", true},    {"Head", true},
+                   {"Change", true},  {"Base again", true}, {"Verdict", false}};
     table_init(t);
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         table_column(t, columns[i].title, columns[i].right);
@@ -139,15 +154,15 @@ void ab_write_text(const struct ab_result *r, struct screen screen, struct buf *
     write_side("base", r->base, out);
     write_side("head", r->head, out);
     if (all_same(r)) {
-        buf_printf(out, "\n%s: nothing to measure%s (--force measures all the same)\n", all_same_what(r),
-                   any_of_device(r) ? ", unless the host's code changed" : "");
+        buf_printf(out, "\nPASS: %s, nothing to measure%s (--force measures all the same)\n",
+                   all_same_what(r), any_of_device(r) ? ", unless the host's code changed" : "");
         return;
     }
     buf_putc(out, '\n');
     fill_table(r, &t);
     table_write_text(&t, screen, out);
     table_release(&t);
-    buf_putc(out, '\n');
+    buf_printf(out, "\n%s: ", outcome(r));
     write_counts(r, out);
     buf_printf(out, "; measured alternately, %d %s\n", r->rounds, r->rounds == 1 ? "round" : "rounds");
 }
@@ -188,7 +203,7 @@ void ab_write_markdown(const struct ab_result *r, struct buf *out)
     struct table t;
     buf_puts(out, "**kernsweep** ");
     md_code(&w, r->ticket);
-    buf_puts(out, ": ");
+    buf_printf(out, ": **%s**, ", outcome(r));
     if (all_same(r))
         buf_printf(out, "%s, nothing to measure%s", all_same_what(r),
                    any_of_device(r) ? " unless the host's code changed" : "");
@@ -218,14 +233,15 @@ json_t *ab_encode(const struct ab_result *r)
     for (size_t i = 0; i < r->count; i++) {
         const struct delta *d = &r->cells[i].delta;
         json_array_append_new(
-            cells, json_pack("{s:s, s:i, s:s, s:s, s:b, s:o, s:o, s:o, s:i, s:i, s:s}", "variant", d->variant,
-                             "context", d->context, "metric", metric_info(d->metric)->name, "verdict",
-                             verdict_name(d->verdict), "same_code", r->cells[i].same_code, "base_median",
-                             cmd_json_number(d->base.median), "head_median", cmd_json_number(d->now.median),
-                             "ratio", cmd_json_number(d->estimate.ratio), "base_n", d->base.n, "head_n",
-                             d->now.n, "reason", verdict_reason(d, REPORT_EN).s));
+            cells,
+            json_pack("{s:s, s:i, s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:i, s:i, s:s}", "variant", d->variant,
+                      "context", d->context, "metric", metric_info(d->metric)->name, "verdict",
+                      verdict_name(d->verdict), "same_code", r->cells[i].same_code, "base_median",
+                      cmd_json_number(d->base.median), "head_median", cmd_json_number(d->now.median), "ratio",
+                      cmd_json_number(d->estimate.ratio), "control", cmd_json_number(r->cells[i].control),
+                      "base_n", d->base.n, "head_n", d->now.n, "reason", verdict_reason(d, REPORT_EN).s));
     }
-    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:i, s:i}", "ticket", r->ticket, "node", r->node, "gpu",
-                     r->gpu, "base", encode_side(r->base), "head", encode_side(r->head), "cells", cells,
-                     "rounds", r->rounds, "exit_code", r->exit_code);
+    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:i, s:s, s:i}", "ticket", r->ticket, "node", r->node,
+                     "gpu", r->gpu, "base", encode_side(r->base), "head", encode_side(r->head), "cells",
+                     cells, "rounds", r->rounds, "outcome", outcome(r), "exit_code", r->exit_code);
 }

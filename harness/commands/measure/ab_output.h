@@ -13,6 +13,7 @@ struct ab_cell {
     bool of_device; /* only device code was compared, not the host's */
     bool failed;    /* the head was not built, or its tests fail */
     bool open;      /* another round may still decide or confirm it */
+    double control; /* the base against itself: every second of its runs to the others; NaN if not measured */
     int slower;     /* number of rounds after which it was regressed */
     int faster;     /* number of rounds after which it was improved */
 };
