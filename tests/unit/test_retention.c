@@ -6,6 +6,7 @@
 #include "results/store/baseline.h"
 #include "results/store/runs.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -111,8 +112,10 @@ static void make_files(int night)
     assert_ok(fs_mkdir_p(bundle_of(night), 0700, &err), &err);
     snprintf(text, sizeof text, "{\"run_id\": \"night-%04d\"}", night);
     for (int i = 1; i < FILES; i++) {
-        snprintf(path, sizeof path, "bundle-%d/f%d", night, i);
-        put(path, "x");
+        snprintf(path, sizeof path, "%s/f%d", bundle_of(night), i);
+        int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600); /* put() waits for the disk */
+        assert_true(fd >= 0);
+        close(fd);
     }
     snprintf(path, sizeof path, "bundle-%d/manifest.json", night);
     put(path, text);
