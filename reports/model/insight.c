@@ -331,13 +331,17 @@ const struct run_gate *insight_failed_gate(const struct report_model *m, size_t 
     return NULL;
 }
 
-double insight_idle_cpu_s(const struct run_data *run, const struct cell *c)
+enum waiting insight_waiting(const struct run_data *run, const struct cell *c, double *cpu_s)
 {
+    enum waiting found = WAITING_UNKNOWN;
     for (size_t i = c->first; i < c->first + c->count; i++) {
         const struct run_test *t = &run->tests[i];
-        double cpu_s = t->used.cpu_user_s + t->used.cpu_system_s;
-        if (t->status == STATUS_TIMEOUT && t->timeout_s > 0 && cpu_s < IDLE_SHARE * t->timeout_s)
-            return cpu_s;
+        *cpu_s = t->used.cpu_user_s + t->used.cpu_system_s;
+        if (t->status != STATUS_TIMEOUT || !(t->timeout_s > 0) || !isfinite(*cpu_s))
+            continue;
+        if (*cpu_s < IDLE_SHARE * t->timeout_s)
+            return WAITING_IDLE;
+        found = WAITING_BUSY;
     }
-    return NAN;
+    return found;
 }

@@ -44,8 +44,10 @@ void insight_groups_release(struct cell_group *groups, size_t count);
 
 /* The gate that the variant failed before its tests; NULL: none. */
 const struct run_gate *insight_failed_gate(const struct report_model *m, size_t variant);
-/* CPU time of a test that ran into its time-out with next to none; NaN: it used some, or it is unknown. */
-double insight_idle_cpu_s(const struct run_data *run, const struct cell *c);
+enum waiting { WAITING_UNKNOWN, WAITING_IDLE, WAITING_BUSY };
+/* Whether a test of the cell ran into its time-out with next to no CPU time, *cpu_s where it did; unknown
+ * where none that ran into it has a CPU time. */
+enum waiting insight_waiting(const struct run_data *run, const struct cell *c, double *cpu_s);
 
 /* Spread of the counted repetitions of a cell. */
 struct cell_spread {

@@ -84,10 +84,10 @@ static void scattered(const struct report_model *m, struct md *w)
 }
 
 /* Imported runs have no logs. */
-static enum msg step_for(enum status s, bool logs)
+static enum msg step_for(enum status s, bool busy, bool logs)
 {
     if (s == STATUS_TIMEOUT)
-        return MSG_STEP_TIMEOUT;
+        return busy ? MSG_STEP_TIMEOUT : MSG_STEP_UNKNOWN;
     if (s == STATUS_CANCELLED)
         return MSG_STEP_CANCELLED;
     return logs ? MSG_STEP_FAILURE : MSG_STEP_FAILURE_BARE;
@@ -99,15 +99,17 @@ static void failure(const struct report_model *m, const struct cell_group *g, st
     const struct cell *c = g->cells[0];
     const char *variant = m->now.variants[c->variant].name;
     const struct run_gate *gate = insight_failed_gate(m, c->variant);
-    double idle_s = insight_idle_cpu_s(&m->now, c);
+    const bool logs = strcmp(m->now.info.origin, "import") != 0;
+    double idle_s;
+    enum waiting waiting = insight_waiting(&m->now, c, &idle_s);
     AUTO(buf_release) struct buf where = {.max = PHRASE_MAX};
     phrase_at_cells(&where, w->lang, g->cells, g->count);
     if (gate)
         md_item(w, MSG_STEP_GATE, variant, gate->name, gate->reason);
-    else if (isfinite(idle_s))
+    else if (waiting == WAITING_IDLE)
         md_item(w, MSG_STEP_IDLE, variant, buf_str(&where), num_seconds(idle_s).s);
     else
-        md_item(w, step_for(c->status, strcmp(m->now.info.origin, "import") != 0), variant, buf_str(&where),
+        md_item(w, step_for(c->status, waiting == WAITING_BUSY, logs), variant, buf_str(&where),
                 status_name(c->status));
 }
 
