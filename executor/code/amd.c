@@ -2,6 +2,7 @@
 
 #include "common/base/alloc.h"
 #include "executor/code/amd_kernels.h"
+#include "executor/code/amd_symbols.h"
 #include "executor/code/code_graph.h"
 
 #include <stdlib.h>
@@ -16,24 +17,6 @@ enum {
     SECTIONS_MAX = 256,  /* compilers write some twenty */
     RELOCS_MAX = 4096,   /* searched for each address of the instructions */
     REGISTERS_MAX = 128, /* of those that an address may be put into */
-    S_NOP = (int)0xbf800000,
-    S_CODE_END = (int)0xbf9f0000,
-};
-
-/* The functions, variables and descriptors of the object. */
-struct symbol {
-    const char *name; /* borrowed */
-    bool function;
-    uint64_t addr, size;
-    uint16_t section;
-    size_t node; /* of a function: its index among the functions */
-};
-
-struct symbols {
-    struct symbol *item; /* by address; one for each address and kind */
-    size_t count, cap;
-
-    struct elf_section relocs; /* of the loaded object; without data: none */
 };
 
 /* One object while it is read. */
@@ -41,7 +24,7 @@ struct reading {
     const struct elf_file *e;
     const struct mask *mask;
     struct amd_kernels kernels;
-    struct symbols symbols;
+    struct amd_symbols symbols;
     struct code_graph graph;
 };
 
@@ -50,135 +33,10 @@ bool amd_is(const struct elf_file *e)
     return e->machine == MACHINE_AMDGPU && e->type == ET_DYN && e->sections <= SECTIONS_MAX;
 }
 
-static int by_address(const void *x, const void *y)
-{
-    const struct symbol *a = x, *b = y;
-    if (a->addr != b->addr)
-        return a->addr < b->addr ? -1 : 1;
-    if (a->function != b->function)
-        return a->function ? -1 : 1;
-    return a->size != b->size ? (a->size > b->size ? -1 : 1) : strcmp(a->name, b->name);
-}
-
-static void read_table(struct symbols *s, const struct elf_file *e, uint32_t type)
-{
-    struct elf_section table;
-    if (!elf_find_type(e, type, &table))
-        return;
-    for (size_t i = 1; i < elf_symbols(&table); i++) {
-        struct elf_symbol symbol;
-        if (!elf_symbol(e, &table, i, &symbol) || symbol.size == 0 || symbol.section == SHN_UNDEF ||
-            (symbol.type != STT_FUNC && symbol.type != STT_OBJECT))
-            continue;
-        ALLOC_GROW(s->item, s->count + 1, s->cap);
-        s->item[s->count++] = (struct symbol){.name = symbol.name,
-                                              .function = symbol.type == STT_FUNC,
-                                              .addr = symbol.value,
-                                              .size = symbol.size,
-                                              .section = symbol.section};
-    }
-}
-
-/* A kernel is in both tables of symbols; other symbols at the same address are aliases. */
-static void drop_aliases(struct symbols *s)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < s->count; i++) {
-        const struct symbol *last = kept ? &s->item[kept - 1] : NULL;
-        if (!last || last->addr != s->item[i].addr || last->function != s->item[i].function)
-            s->item[kept++] = s->item[i];
-    }
-    s->count = kept;
-}
-
-static bool is_padding(struct span code, uint64_t at)
-{
-    uint32_t w = span_u32(code, at);
-    return w == 0 || w == (uint32_t)S_NOP || w == (uint32_t)S_CODE_END;
-}
-
-/* Adds what lies between two functions as a function that has lost its name. */
-static void add_gap(struct symbols *s, const struct elf_section *section, size_t index, uint64_t begin,
-                    uint64_t end)
-{
-    while (begin < end && is_padding(section->data, begin))
-        begin += 4;
-    while (end - begin >= 4 && begin < end && is_padding(section->data, end - 4))
-        end -= 4;
-    if (begin >= end)
-        return;
-    ALLOC_GROW(s->item, s->count + 1, s->cap);
-    s->item[s->count++] = (struct symbol){.name = "(stripped)",
-                                          .function = true,
-                                          .addr = section->addr + begin,
-                                          .size = end - begin,
-                                          .section = (uint16_t)index};
-}
-
-/* The linker's symbols of a stripped object are its kernels' only. */
-static void add_gaps(struct symbols *s, const struct elf_section *section, size_t index)
-{
-    size_t known = s->count;
-    uint64_t at = 0;
-    for (size_t i = 0; i < known; i++) {
-        const struct symbol symbol = s->item[i];
-        uint64_t begin = symbol.addr - section->addr;
-        if (!symbol.function || symbol.section != index || begin < at || begin > section->data.len)
-            continue;
-        add_gap(s, section, index, at, begin);
-        at = symbol.size < section->data.len - begin ? begin + symbol.size : section->data.len;
-    }
-    add_gap(s, section, index, at, section->data.len);
-}
-
-static void sort_symbols(struct symbols *s)
-{
-    if (s->count)
-        qsort(s->item, s->count, sizeof *s->item, by_address);
-}
-
-static void name_stripped(struct symbols *s, const struct elf_file *e)
-{
-    struct elf_section section;
-    for (size_t i = 0; i < e->sections; i++)
-        if (elf_section(e, i, &section) && section.flags & SHF_EXECINSTR && section.data.len % 4 == 0)
-            add_gaps(s, &section, i);
-    sort_symbols(s);
-}
-
-static void read_symbols(struct symbols *s, const struct elf_file *e)
-{
-    struct elf_section table;
-    *s = (struct symbols){.item = NULL};
-    read_table(s, e, SHT_SYMTAB);
-    read_table(s, e, SHT_DYNSYM);
-    if (!elf_find_type(e, SHT_RELA, &s->relocs))
-        s->relocs = (struct elf_section){.name = "", .data = SPAN_EMPTY};
-    sort_symbols(s);
-    drop_aliases(s);
-    if (!elf_find_type(e, SHT_SYMTAB, &table))
-        name_stripped(s, e);
-}
-
-/* Returns what the address lies in; NULL: nothing that has a name. */
-static const struct symbol *symbol_at(const struct symbols *s, uint64_t addr)
-{
-    size_t low = 0, high = s->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (s->item[middle].addr <= addr)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    /* A function and a variable may begin at one address only in a malformed file. */
-    return low > 0 && addr - s->item[low - 1].addr < s->item[low - 1].size ? &s->item[low - 1] : NULL;
-}
-
 /* Adds what an address points to, in a form that survives moves of code. to: a function, else NULL. */
-static bool add_symbol(const struct reading *r, struct sha256 *h, uint64_t addr, const struct symbol **to)
+static bool add_symbol(const struct reading *r, struct sha256 *h, uint64_t addr, const struct amd_symbol **to)
 {
-    const struct symbol *symbol = symbol_at(&r->symbols, addr);
+    const struct amd_symbol *symbol = amd_symbol_at(&r->symbols, addr);
     *to = symbol && symbol->function ? symbol : NULL;
     if (!symbol)
         return false;
@@ -190,7 +48,7 @@ static bool add_symbol(const struct reading *r, struct sha256 *h, uint64_t addr,
 
 /* Adds what a relocation puts at its place. */
 static void add_pointer(const struct reading *r, struct sha256 *h, const struct elf_reloc *reloc,
-                        const struct symbol **to)
+                        const struct amd_symbol **to)
 {
     const char *name = elf_reloc_name(r->e, &r->symbols.relocs, reloc);
     struct elf_section table;
@@ -200,16 +58,16 @@ static void add_pointer(const struct reading *r, struct sha256 *h, const struct 
         add_symbol(r, h, (uint64_t)reloc->addend, to);
         return;
     }
-    const struct symbol *at =
+    const struct amd_symbol *at =
         elf_section(r->e, r->symbols.relocs.link, &table) && elf_symbol(r->e, &table, reloc->symbol, &symbol)
-            ? symbol_at(&r->symbols, symbol.value)
+            ? amd_symbol_at(&r->symbols, symbol.value)
             : NULL;
     *to = at && at->function ? at : NULL;
     mask_add_name(h, name);
 }
 
 /* Adds an address in the instructions: of a symbol, or of a pointer to one in the global offset table. */
-static void add_target(const struct reading *r, struct sha256 *h, uint64_t addr, const struct symbol **to)
+static void add_target(const struct reading *r, struct sha256 *h, uint64_t addr, const struct amd_symbol **to)
 {
     struct elf_reloc reloc;
     if (add_symbol(r, h, addr, to))
@@ -264,7 +122,7 @@ static void find_literals(const uint8_t *code, size_t count, size_t from, uint32
     }
 }
 
-static const struct amd_kernel *kernel_of(const struct reading *r, const struct symbol *s)
+static const struct amd_kernel *kernel_of(const struct reading *r, const struct amd_symbol *s)
 {
     return s->function ? amd_kernels_find(&r->kernels, s->name, strlen(s->name)) : NULL;
 }
@@ -288,7 +146,7 @@ static bool calls_through_pointers(const struct reading *r, const uint8_t *code,
 }
 
 /* Adds the instructions, with names in place of addresses. code is a copy that is changed. */
-static void add_instructions(struct reading *r, const struct symbol *f, uint8_t *code, size_t len)
+static void add_instructions(struct reading *r, const struct amd_symbol *f, uint8_t *code, size_t len)
 {
     struct sha256 h;
     size_t count = len / 4, addresses = 0;
@@ -298,7 +156,7 @@ static void add_instructions(struct reading *r, const struct symbol *f, uint8_t 
     for (size_t i = 0; i < count; i++) {
         size_t low, high;
         uint32_t pair;
-        const struct symbol *to;
+        const struct amd_symbol *to;
         if (!is_getpc(get(code, i), &pair))
             continue;
         find_literals(code, count, i + 1, pair, &low, &high);
@@ -325,7 +183,7 @@ static void add_instructions(struct reading *r, const struct symbol *f, uint8_t 
     r->graph.node[f->node].bounded = dynamic == 0;
 }
 
-static void read_function(struct reading *r, const struct symbol *f)
+static void read_function(struct reading *r, const struct amd_symbol *f)
 {
     struct elf_section section;
     struct span code;
@@ -336,7 +194,7 @@ static void read_function(struct reading *r, const struct symbol *f)
     add_instructions(r, f, copy, code.len);
 }
 
-static void read_entry(struct reading *r, const struct symbol *f)
+static void read_entry(struct reading *r, const struct amd_symbol *f)
 {
     const struct amd_kernel *kernel = kernel_of(r, f);
     struct sha256 h;
@@ -352,7 +210,7 @@ static void read_entry(struct reading *r, const struct symbol *f)
 }
 
 /* Whether a symbol is a kernel's descriptor. Its first *len characters are the kernel's name. */
-static bool is_descriptor(const struct reading *r, const struct symbol *s, size_t *len)
+static bool is_descriptor(const struct reading *r, const struct amd_symbol *s, size_t *len)
 {
     size_t all = strlen(s->name);
     *len = all > 3 ? all - 3 : 0;
@@ -360,7 +218,7 @@ static bool is_descriptor(const struct reading *r, const struct symbol *s, size_
            amd_kernels_find(&r->kernels, s->name, *len);
 }
 
-static void read_descriptor(struct reading *r, const struct symbol *s)
+static void read_descriptor(struct reading *r, const struct amd_symbol *s)
 {
     static const uint8_t zeros[DESCRIPTOR_ENTRY_SIZE];
     struct elf_section section;
@@ -370,7 +228,7 @@ static void read_descriptor(struct reading *r, const struct symbol *s)
         !span_part(section.data, s->addr - section.addr, s->size, &d))
         return;
     /* The descriptor has the address of its function's code, relative to its own. */
-    const struct symbol *f = symbol_at(&r->symbols, s->addr + span_u64(d, DESCRIPTOR_ENTRY));
+    const struct amd_symbol *f = amd_symbol_at(&r->symbols, s->addr + span_u64(d, DESCRIPTOR_ENTRY));
     if (!f || !f->function)
         return;
     sha256_begin(&h);
@@ -381,7 +239,7 @@ static void read_descriptor(struct reading *r, const struct symbol *s)
     code_graph_part(&r->graph, f->node, CODE_PART_ALWAYS, &h);
 }
 
-static void add_function(struct reading *r, const struct symbol *f)
+static void add_function(struct reading *r, const struct amd_symbol *f)
 {
     const struct amd_kernel *kernel = kernel_of(r, f);
     code_graph_node(&r->graph, f->name, kernel != NULL);
@@ -393,13 +251,13 @@ static void read_functions(struct reading *r)
 {
     size_t ignored;
     for (size_t i = 0; i < r->symbols.count; i++) {
-        struct symbol *s = &r->symbols.item[i];
+        struct amd_symbol *s = &r->symbols.item[i];
         s->node = r->graph.nodes;
         if (s->function)
             add_function(r, s);
     }
     for (size_t i = 0; i < r->symbols.count; i++) {
-        const struct symbol *s = &r->symbols.item[i];
+        const struct amd_symbol *s = &r->symbols.item[i];
         if (s->function) {
             read_function(r, s);
             read_entry(r, s);
@@ -416,7 +274,7 @@ static void add_data(const struct reading *r, struct sha256 *h, const struct elf
     AUTO_FREE uint8_t *copy = xmemdup(section->data.data, section->data.len);
     size_t ignored;
     for (size_t i = 0; i < r->symbols.count; i++) {
-        const struct symbol *s = &r->symbols.item[i];
+        const struct amd_symbol *s = &r->symbols.item[i];
         uint64_t at = s->addr - section->addr;
         if (s->section == index && is_descriptor(r, s, &ignored) && at <= section->data.len &&
             s->size <= section->data.len - at)
@@ -448,7 +306,7 @@ static void read_data(struct reading *r, struct code_set *set)
         add_data(r, &h, &section, i);
     }
     struct elf_reloc reloc;
-    const struct symbol *to;
+    const struct amd_symbol *to;
     for (size_t i = 0; elf_reloc(&r->symbols.relocs, i, &reloc); i++) {
         add_pointer(r, &h, &reloc, &to);
         if (to)
@@ -473,11 +331,11 @@ void amd_code(const struct elf_file *e, const struct mask *mask, struct code_set
     code_graph_init(&r.graph);
     amd_kernels_read(&r.kernels, e);
     memcpy(r.graph.gpu, r.kernels.gpu, sizeof r.graph.gpu);
-    read_symbols(&r.symbols, e);
+    amd_symbols_read(&r.symbols, e);
     read_functions(&r);
     read_data(&r, set);
     code_graph_finish(&r.graph, set);
     code_graph_release(&r.graph);
-    free(r.symbols.item);
+    amd_symbols_release(&r.symbols);
     amd_kernels_release(&r.kernels);
 }
