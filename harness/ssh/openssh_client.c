@@ -12,79 +12,35 @@
 #include "harness/ssh/socket.h"
 #include "harness/transport/child.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { LAST_WORDS_MAX = 300 };
+enum { LAST_WORDS_MAX = 300, PARENT_MAX = 48 };
 
 /* On a terminal, the client may ask for a passphrase or a touch, which takes time. */
 static const double typing_s = 120.0;
 
-#define NAME "kernsweep-ssh."
-
-/* This must exceed the longest login, with a passphrase to type, as there is no socket until then. */
-static const time_t abandoned_after_s = 3600;
-
-static bool listens(const char *dir)
+/* ssh expands % in the socket's path and appends a suffix to it, and about 100 bytes are the limit, so TMPDIR
+ * cannot be used when it is long. */
+static bool can_hold_socket(const char *parent)
 {
-    struct sockaddr_un at = {.sun_family = AF_UNIX};
-    int n = snprintf(at.sun_path, sizeof at.sun_path, "%s/s", dir);
-    int fd = n > 0 && (size_t)n < sizeof at.sun_path
-                 ? socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)
-                 : -1;
-    if (fd < 0)
-        return true; /* it cannot be checked, so the folder stays */
-    bool answers = connect(fd, (const struct sockaddr *)&at, sizeof at) == 0;
-    close(fd);
-    return answers;
+    return parent && *parent == '/' && strlen(parent) <= PARENT_MAX && !strchr(parent, '%');
 }
 
-static bool is_abandoned(const char *dir)
-{
-    struct stat st;
-    return lstat(dir, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
-           st.st_mtime < time(NULL) - abandoned_after_s && !listens(dir);
-}
-
-static void remove_abandoned(const char *parent)
-{
-    char path[FS_PATH_MAX];
-    struct err ignored;
-    DIR *d = opendir(parent);
-    const struct dirent *e;
-    while (d && (e = readdir(d)))
-        if (strncmp(e->d_name, NAME, strlen(NAME)) == 0 && fs_join(path, NULL, parent, e->d_name) == 0 &&
-            is_abandoned(path))
-            fs_remove_tree(path, &ignored);
-    if (d)
-        closedir(d);
-}
-
-/* A socket's path is limited to about 100 bytes, so TMPDIR cannot be used when it is long. */
-int openssh_folder_make(char dir[OPENSSH_DIR_MAX], struct err *err)
+int openssh_folder_make(struct temporary *folder, struct err *err)
 {
     const char *const parents[] = {getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/tmp"};
+    *folder = (struct temporary){.fd = -1};
     for (size_t i = 0; i < sizeof parents / sizeof *parents; i++) {
-        int n = parents[i] && parents[i][0] == '/'
-                    ? snprintf(dir, OPENSSH_DIR_MAX, "%s/" NAME "XXXXXX", parents[i])
-                    : -1;
-        /* ssh expands % in the path, and appends a temporary suffix to it */
-        if (n > 0 && n < OPENSSH_DIR_MAX && !strchr(dir, '%') && mkdtemp(dir)) {
-            remove_abandoned(parents[i]);
+        char path[FS_PATH_MAX];
+        if (can_hold_socket(parents[i]) && fs_join(path, NULL, parents[i], "kernsweep-ssh") == 0 &&
+            temporary_folder(folder, path, NULL) == 0)
             return 0;
-        }
     }
-    dir[0] = '\0';
     return err_set(err, ERR_STORAGE, "no folder for the ssh control socket could be made in /tmp");
 }
 
@@ -137,8 +93,8 @@ static void push_host(struct strvec *argv, const struct ssh_config *c)
 /* log stays empty if there is no file. */
 static void read_log(const struct openssh_master *m, struct buf *log)
 {
-    char path[FS_PATH_MAX];
-    snprintf(path, sizeof path, "%s/log", m->dir);
+    char path[TEMPORARY_PATH_MAX + 4];
+    snprintf(path, sizeof path, "%s/log", m->folder.path);
     if (fs_read_file(path, log->max, log, NULL) != 0)
         buf_clear(log);
 }
@@ -283,9 +239,9 @@ static int start_master(struct openssh_master *m, bool terminal, int64_t deadlin
     AUTO(strvec_release) struct strvec argv = {0};
     begin_argv(&argv, m->config, deadline_ns);
     strvec_pushl(&argv, "-v", "-E", NULL);
-    strvec_pushf(&argv, "%s/log", m->dir);
+    strvec_pushf(&argv, "%s/log", m->folder.path);
     strvec_pushl(&argv, "-M", "-N", "-S", NULL);
-    strvec_pushf(&argv, "%s/s", m->dir);
+    strvec_pushf(&argv, "%s/s", m->folder.path);
     strvec_pushl(&argv, "-oStrictHostKeyChecking=yes", "-oPermitLocalCommand=yes",
                  "-oLocalCommand=echo ready", terminal ? "-oBatchMode=no" : "-oBatchMode=yes", NULL);
     push_certificates(&argv, m->config);
@@ -299,7 +255,7 @@ int openssh_master_start(struct openssh_master *m, int64_t deadline_ns, enum tra
     AUTO_CLOSE int tty = ssh_terminal_open();
     bool terminal = tty >= 0;
     *why = TRANSPORT_FAILURE_REFUSED;
-    if (openssh_folder_make(m->dir, err) || start_master(m, terminal, deadline_ns, err))
+    if (openssh_folder_make(&m->folder, err) || start_master(m, terminal, deadline_ns, err))
         return -1;
     if (terminal)
         deadline_ns += (int64_t)(typing_s * 1e9);
@@ -322,15 +278,12 @@ bool openssh_master_alive(const struct openssh_master *m, int wait_ms)
 
 void openssh_master_stop(struct openssh_master *m)
 {
-    struct err ignored;
     spawn_kill(m->pid);
     m->pid = 0;
     if (m->fd >= 0)
         close(m->fd);
     m->fd = -1;
-    if (m->dir[0])
-        fs_remove_tree(m->dir, &ignored);
-    m->dir[0] = '\0';
+    temporary_release(&m->folder);
 }
 
 /* The client stores the key in a private file; the login itself is expected to fail. */
@@ -353,12 +306,12 @@ int openssh_fetch_key(const struct ssh_config *config, int64_t deadline_ns,
                       const struct transport_scope *scope, struct known_hosts *presented, struct err *err)
 {
     struct openssh_master scratch = {.fd = -1};
-    char file[FS_PATH_MAX];
+    char file[TEMPORARY_PATH_MAX + 16];
     char *const files[] = {file, NULL};
     struct transport_result res;
-    if (openssh_folder_make(scratch.dir, err))
+    if (openssh_folder_make(&scratch.folder, err))
         return -1;
-    snprintf(file, sizeof file, "%s/known_hosts", scratch.dir);
+    snprintf(file, sizeof file, "%s/known_hosts", scratch.folder.path);
     int rc = run_fetch(config, file, deadline_ns, scope, &res, err);
     if (rc == 0)
         rc = known_hosts_load(presented, files, config->key_name, err);

@@ -3,6 +3,7 @@
  */
 #pragma once
 
+#include "common/base/temporary.h"
 #include "harness/ssh/config.h"
 #include "harness/ssh/known_hosts.h"
 #include "harness/transport/backend.h"
@@ -10,18 +11,17 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { OPENSSH_LOG_MAX = 1 << 20, OPENSSH_DIR_MAX = 80 };
+enum { OPENSSH_LOG_MAX = 1 << 20 };
 
-/* Makes the private folder of a connection, for its control socket and log. dir: its path, or "" with
- * ERR_STORAGE. First removes abandoned folders: those older than an hour in which no socket accepts
- * connections. The caller removes the folder. */
-int openssh_folder_make(char dir[OPENSSH_DIR_MAX], struct err *err);
+/* Makes the private folder of a connection, for its control socket and log, with a path short enough for
+ * both, after removing those that killed commands left. The caller releases it. */
+int openssh_folder_make(struct temporary *folder, struct err *err);
 
-/* The process that holds the connection; clients reach it through the socket dir/s. */
+/* The process that holds the connection; clients reach it through the socket folder/s. */
 struct openssh_master {
-    pid_t pid;                 /* 0: none */
-    int fd;                    /* reaches end of file when the process ends; -1: none */
-    char dir[OPENSSH_DIR_MAX]; /* private folder; may be empty */
+    pid_t pid; /* 0: none */
+    int fd;    /* reaches end of file when the process ends; -1: none */
+    struct temporary folder;
     const struct ssh_config *config;
     const struct transport_scope *scope;
 };

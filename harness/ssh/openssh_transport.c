@@ -185,8 +185,8 @@ static int run_client(struct transport *t, const char *command, struct tail *tai
                       struct transport_result *client, struct err *err)
 {
     const struct openssh_master *m = master_of(t);
-    char socket_path[OPENSSH_DIR_MAX + 8];
-    snprintf(socket_path, sizeof socket_path, "%s/s", m->dir);
+    char socket_path[TEMPORARY_PATH_MAX + 2];
+    snprintf(socket_path, sizeof socket_path, "%s/s", m->folder.path);
     const char *argv[] = {"ssh",
                           "-F",
                           "none",
