@@ -68,6 +68,12 @@ static void see_card(const char *path, const char *name, void *arg)
     s->cards++;
 }
 
+/* A driver that has none says zeros or ones. */
+static bool is_id(uint64_t id)
+{
+    return id > 0 && id < UINT64_MAX;
+}
+
 static void take_property(struct node *n, const char *line, bool *is_gpu)
 {
     char key[64];
@@ -76,7 +82,7 @@ static void take_property(struct node *n, const char *line, bool *is_gpu)
         return;
     if (strcmp(key, "gfx_target_version") == 0)
         *is_gpu = value > 0;
-    else if (strcmp(key, "unique_id") == 0 && value > 0)
+    else if (strcmp(key, "unique_id") == 0 && is_id(value))
         snprintf(n->id, sizeof n->id, "%016llx", value);
     else if (strcmp(key, "domain") == 0)
         n->at.domain = (unsigned)value;
@@ -116,10 +122,12 @@ static size_t find_at(const struct survey *s, const struct node *n, unsigned mas
     return c < s->cards ? c : AMD_GPUS_MAX;
 }
 
-static size_t find_called(const struct survey *s, const char *id)
+/* Two known addresses that differ are two cards, whatever the ids say. */
+static size_t find_called(const struct survey *s, const struct node *n)
 {
     size_t c = 0;
-    while (c < s->cards && !(*id && strtoull(s->card[c].id, NULL, 16) == strtoull(id, NULL, 16)))
+    while (c < s->cards && !(*n->id && !(n->at.known && s->card[c].at.known) &&
+                             strtoull(s->card[c].id, NULL, 16) == strtoull(n->id, NULL, 16)))
         c++;
     return c < s->cards ? c : AMD_GPUS_MAX;
 }
@@ -130,7 +138,7 @@ static bool is_own_id(const struct survey *s, size_t card)
     size_t n = 0;
     for (size_t i = 0; i < s->cards; i++)
         n += strtoull(s->card[i].id, NULL, 16) == id;
-    return id != 0 && n == 1;
+    return is_id(id) && n == 1;
 }
 
 /* Virtual functions may have zeros, or all the id of their card. */
@@ -151,8 +159,8 @@ static void match(struct survey *s)
         n->card = find_at(s, n, 0xffff);
         if (n->card == AMD_GPUS_MAX)
             n->card = find_at(s, n, 0xfff8);
-        if (n->card == AMD_GPUS_MAX && !n->at.known)
-            n->card = find_called(s, n->id);
+        if (n->card == AMD_GPUS_MAX)
+            n->card = find_called(s, n);
         if (n->card == AMD_GPUS_MAX && s->cards == 1 && !(n->at.known && s->card[0].at.known))
             n->card = 0;
         if (n->card < AMD_GPUS_MAX)

@@ -85,6 +85,8 @@ static void put_card(const char *root, const char *card, const char *pci, const 
     put(name, "206141652992\n");
     snprintf(name, sizeof name, "%s/class/drm/%s/device/unique_id", root, card);
     put(name, id);
+    if (!pci)
+        return;
     snprintf(name, sizeof name, "%s/class/drm/%s/device/uevent", root, card);
     snprintf(text, sizeof text, "DRIVER=amdgpu\nPCI_SLOT_NAME=%s\n", pci);
     put(name, text);
@@ -154,10 +156,20 @@ TEST(an_id_that_names_no_single_card_is_none)
     put_card("zeros", "card1", "0000:05:02.1", "aaaa000000000001\n");
     put_card("zeros", "card2", "0000:05:02.2", "AAAA000000000001\n");
     put_card("zeros", "card3", "0000:05:02.3", "aaaa000000000002\n");
-    for (unsigned i = 0; i < 4; i++)
-        put_node("zeros", 1 + (int)i, 0, 0x0510 + i, i ? 0xbbbb000000000000 + i : 0);
+    put_card("zeros", "card4", "0000:05:02.4", "ffffffffffffffff\n");
+    for (unsigned i = 0; i < 5; i++)
+        put_node("zeros", 1 + (int)i, 0, 0x0510 + i, i == 0 ? 0 : i == 4 ? ~0ULL : 0xbbbb000000000000 + i);
     assert_string_equal(gpus_by_kfd("zeros"),
-                        "= =bbbb000000000001 =bbbb000000000002 aaaa000000000002=bbbb000000000003");
+                        "= =bbbb000000000001 =bbbb000000000002 aaaa000000000002=bbbb000000000003 =");
+}
+
+TEST(a_card_whose_address_is_unknown_is_known_by_its_id)
+{
+    put_card("nowhere", "card0", NULL, "aaaa000000000001\n");
+    put_card("nowhere", "card1", "0000:05:00.0", "aaaa000000000002\n");
+    put_node("nowhere", 1, 0, 0x2600, 0xaaaa000000000001);
+    put_node("nowhere", 2, 0, 0x2700, 0xaaaa000000000002); /* another place than that card's */
+    assert_string_equal(gpus_by_kfd("nowhere"), "aaaa000000000001=aaaa000000000001 aaaa000000000002=");
 }
 
 static json_t *gpus_of(const char *description)
