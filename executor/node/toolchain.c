@@ -167,7 +167,7 @@ json_t *toolchain_probe(const struct layout *l, struct loop *loop, struct err *e
     const struct job none = {.root = NULL};
     const struct subst no_values = {.context = 0};
     AUTO(strvec_release) struct strvec env = {.v = NULL};
-    if (command_environment(&none, NULL, &no_values, &env, err) != 0)
+    if (command_environment(&none, NULL, &no_values, NULL, &env, err) != 0)
         return NULL;
     json_auto_t *identity = version_identity(environment_get(&env, "PATH"), compilers);
     json_t *list = version_cache_load(l, cache_file, identity);
@@ -207,7 +207,7 @@ json_t *toolchain_rocm(void)
     char file[FS_PATH_MAX];
     json_t *version = NULL;
     AUTO(strvec_release) struct strvec env = {.v = NULL};
-    if (command_environment(&none, NULL, &no_values, &env, &ignored) == 0) {
+    if (command_environment(&none, NULL, &no_values, NULL, &env, &ignored) == 0) {
         const char *path = environment_get(&env, "PATH");
         if (find_program(path ? path : "", "hipcc", &st, file) == 0)
             version = version_around(file);

@@ -129,11 +129,23 @@ static int rebuild(struct suite *s, size_t variant, struct err *err)
     return write_end_event(s, variant, status_name(state->status), &log, err);
 }
 
+/* Without sources, nobody knows whether two runs have the same code. */
+static int make_caches(const struct suite *s, struct variant_state *state, struct err *err)
+{
+    const char *name = *state->source_key ? state->build_key : s->job.run_id;
+    if (layout_entry(s->layout, state->caches, CACHE_COMPILED, name, err) != 0 ||
+        (s->job.fresh && !s->job.part.on && fs_remove_tree(state->caches, err) != 0) ||
+        fs_mkdir_p(state->caches, 0700, err) != 0)
+        return -1;
+    cache_stamp(state->caches);
+    return 0;
+}
+
 int build_variant_use(struct suite *s, size_t variant, const char *key, struct err *err)
 {
     struct variant_state *state = &s->variant[variant];
     snprintf(state->build_key, sizeof state->build_key, "%s", key);
-    if (layout_entry(s->layout, state->build, "build", key, err) != 0)
+    if (layout_entry(s->layout, state->build, "build", key, err) != 0 || make_caches(s, state, err) != 0)
         return -1;
     cache_stamp(state->build);
     return sources_use(s, variant, err);

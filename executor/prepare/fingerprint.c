@@ -111,7 +111,7 @@ static int add_program(struct suite *s, size_t variant, struct sha256 *h, char w
     const struct subst values = suite_subst(s, variant);
     AUTO(strvec_release) struct strvec env = {.v = NULL};
     AUTO(buf_release) struct buf program = {.max = FS_PATH_MAX};
-    if (command_environment(&s->job, v, &values, &env, err) != 0 ||
+    if (command_environment(&s->job, v, &values, NULL, &env, err) != 0 ||
         subst_expand(v->run.argv[0], &values, &program, err) != 0)
         return -1;
     linked_add(s->variant[variant].build, s->variant[variant].src, buf_str(&program), &env, h, why);

@@ -99,8 +99,10 @@ int step_run(struct suite *s, size_t variant, const struct step *step, struct as
     struct step own = *step;
     AUTO(strvec_release) struct strvec argv = {.v = NULL};
     AUTO(strvec_release) struct strvec env = {.v = NULL};
+    /* A build fills no caches of tests: it is used again without running its commands. */
+    const char *caches = step->values->text[SUBST_OUT] ? suite_caches(s, variant, false) : NULL;
     if (command_argv(step->command, step->values, &argv, err) == 0 &&
-        command_environment(&s->job, &s->job.variant[variant], step->values, &env, err) == 0) {
+        command_environment(&s->job, &s->job.variant[variant], step->values, caches, &env, err) == 0) {
         if (s->lanes.count > 0) /* so that it does not use a GPU that another run may have */
             lane_environment(&s->lanes.lane[0], &env);
         return run_logged(s, variant, &own, &argv, &env, out, wall_s, err);

@@ -81,10 +81,12 @@ static int add_entries(const struct job *job, const struct env *env, const struc
 }
 
 int command_environment(const struct job *job, const struct variant *variant, const struct subst *values,
-                        struct strvec *out, struct err *err)
+                        const char *caches, struct strvec *out, struct err *err)
 {
     environment_for_workload(out);
     extend_path(out);
+    if (caches)
+        compile_caches_set(out, caches);
     if (add_entries(job, &job->env, values, out, err) != 0 ||
         (variant && add_entries(job, &variant->env, values, out, err) != 0))
         return -1;

@@ -107,7 +107,7 @@ static int refusal(struct suite *s, enum counters_tool tool, char *why, struct e
     AUTO(strvec_release) struct strvec env = {0};
     AUTO(buf_release) struct buf params = {.max = PROC_FILE_MAX};
     why[0] = '\0';
-    if (command_environment(&s->job, NULL, &values, &env, err) != 0)
+    if (command_environment(&s->job, NULL, &values, NULL, &env, err) != 0)
         return -1;
     read_proc(s, "driver/nvidia/params", &params);
     if (!on_path(&env, tool_name(tool)))

@@ -196,6 +196,9 @@ static json_t *encode_run(const struct suite *s, const struct test_run *r)
     if (r->lane->near.on)
         merge_object(out, encode_near(&r->lane->near, &c->process.unbound));
     json_object_set_new(out, "beside", json_integer((json_int_t)r->lane->beside));
+    int compiled = test_caches_count(r);
+    if (r->compiled >= 0 && compiled >= r->compiled)
+        json_object_set_new(out, "compiled", json_integer(compiled - r->compiled));
     merge_object(out, test_group_encode(s, contained->grouped, &contained->hits));
     json_t *container = container_encode(s, s->job.test[r->index].variant);
     if (container)

@@ -194,6 +194,13 @@ struct contain_limits suite_limits(const struct suite *s)
     return l;
 }
 
+const char *suite_caches(const struct suite *s, size_t variant, bool isolated)
+{
+    if (s->job.variant[variant].container.on)
+        return NULL;
+    return isolated ? "/tmp/kernsweep-caches" : s->variant[variant].caches;
+}
+
 struct subst suite_subst(const struct suite *s, size_t variant)
 {
     const struct variant *v = &s->job.variant[variant];

@@ -47,6 +47,7 @@ struct variant_state {
     unsigned replaced;                   /* how often something else was found in its place */
     char build[FS_PATH_MAX];             /* {build} */
     char build_key[SHA256_HEX_LEN + 1];  /* "" until known */
+    char caches[FS_PATH_MAX];            /* of kernels that its tests compile; see suite_caches() */
     char src[FS_PATH_MAX];               /* {src}; "" without a staged tree */
     char base[FS_PATH_MAX];              /* what src is a copy of, for a build of its own; else "" */
     char source_key[SHA256_HEX_LEN + 1]; /* identifies the tree in src; "" without one */
@@ -141,6 +142,9 @@ struct suite {
 int suite_open(struct suite *s, const struct layout *layout, const char *run_id, struct err *err);
 void suite_release(struct suite *s);
 
+/* Returns the folder for what a variant's tests compile while they run; NULL in a container, which has its
+ * own. What an isolated test compiles is gone with it. */
+const char *suite_caches(const struct suite *s, size_t variant, bool isolated);
 /* Returns the values of the placeholders that a variant's commands share; tests add their own. */
 struct subst suite_subst(const struct suite *s, size_t variant);
 void suite_test_result(struct suite *s, size_t test, const struct assessment *v, double wall_s,

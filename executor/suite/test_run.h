@@ -87,6 +87,7 @@ struct test_run {
     struct test_watch watch;
     struct test_contained contained;
     struct strvec argv, env;
+    int compiled; /* files in the build's caches before it; -1: unknown */
     struct child_limits limits;
     struct child child;
     bool announced;              /* its start is in the journal */
@@ -105,6 +106,8 @@ struct test_run {
 int test_start_prepare(struct test_run *r, struct err *err);
 /* Starts the plan's command before it. */
 int test_start_preparation(struct test_run *r, struct err *err);
+/* Returns how many files the build's caches of compiled kernels have; -1: unknown. */
+int test_caches_count(const struct test_run *r);
 /* Starts its process, once the level before it is known. */
 int test_start_process(struct test_run *r, struct err *err);
 /* t_s: since it started. */

@@ -102,10 +102,12 @@ static struct subst values_of(const struct suite *s, size_t test, const char *ou
 int test_command(const struct suite *s, size_t test, const struct lane *lane, const char *out,
                  struct strvec *argv, struct strvec *env, struct err *err)
 {
-    const struct variant *v = &s->job.variant[s->job.test[test].variant];
+    const size_t variant = s->job.test[test].variant;
+    const struct variant *v = &s->job.variant[variant];
     const struct subst values = values_of(s, test, out);
     if (command_argv(&v->run, &values, argv, err) != 0 ||
-        command_environment(&s->job, v, &values, env, err) != 0)
+        command_environment(&s->job, v, &values, suite_caches(s, variant, test_group_isolates(s, test)), env,
+                            err) != 0)
         return -1;
     set_own_environment(s, test, out, env);
     lane_environment(lane, env);
@@ -202,6 +204,13 @@ int test_start_preparation(struct test_run *r, struct err *err)
     return child_start(&r->child, &s->loop, &spec, &r->limits, &hooks, err);
 }
 
+int test_caches_count(const struct test_run *r)
+{
+    bool isolated = test_group_isolates(r->suite, r->index);
+    const char *caches = suite_caches(r->suite, r->test->variant, isolated);
+    return caches && !isolated ? compile_caches_count(&r->env, caches) : -1;
+}
+
 int test_start_process(struct test_run *r, struct err *err)
 {
     struct suite *s = r->suite;
@@ -232,6 +241,7 @@ int test_start_process(struct test_run *r, struct err *err)
     if (announce(r, err) != 0 || test_group_open(&r->contained.group, s, r->index, err) != 0 ||
         enter_container(r, &spec, err) != 0)
         return -1;
+    r->compiled = test_caches_count(r);
     pause_begin(&r->watch.pause);
     r->started = true;
     r->contained.grouped = r->contained.group.on;

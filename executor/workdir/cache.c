@@ -153,7 +153,7 @@ static int prune_kind(const struct layout *l, const char *kind, double days, con
 static int prune_kinds(const struct layout *l, double days, const json_t *used, json_t *counts,
                        struct err *err)
 {
-    static const char *const kinds[] = {"bin", "build", TREE_PATCHED, TREE_STAGED, TREE_OWN};
+    static const char *const kinds[] = {"bin", "build", CACHE_COMPILED, TREE_PATCHED, TREE_STAGED, TREE_OWN};
     int none = 0;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         int removed = 0;

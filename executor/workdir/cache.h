@@ -1,6 +1,7 @@
-/* cache: what a node keeps for later runs: source trees (src), patched copies, builds, executors (bin).
- * Each use stamps an entry; pruning removes entries that have not been stamped for some days and that no
- * run's folder refers to, and none while any run is supervised.
+/* cache: what a node keeps for later runs: source trees (src), patched copies, builds, executors (bin),
+ * what the tests of each build compiled while they ran (compiled). Each use stamps an entry; pruning removes
+ * entries that have not been stamped for some days and that no run's folder refers to, and none while any run
+ * is supervised.
  *
  * Knows nothing of plans. Errors: ERR_STORAGE.
  */
@@ -8,6 +9,8 @@
 
 #include "common/base/json.h"
 #include "executor/workdir/layout.h"
+
+#define CACHE_COMPILED "compiled"
 
 /* Marks the folder as used now. Best effort. */
 void cache_stamp(const char *path);

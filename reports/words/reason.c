@@ -174,7 +174,8 @@ static void evidence_of_nights(const struct delta *d, enum report_lang lang, str
         message_plain(out, lang, MSG_EVIDENCE_CONTROL);
 }
 
-/* Says which GPUs the cell ran on, and what ran beside it. */
+/* Says which GPUs the cell ran on, what ran beside it, and whether its values may have a first compile in
+ * them. */
 static void evidence_of_places(const struct delta *d, enum report_lang lang, struct buf *out)
 {
     if (d->doubts.other_device) {
@@ -187,6 +188,13 @@ static void evidence_of_places(const struct delta *d, enum report_lang lang, str
                       num_int((int64_t)d->estimate.gpus_better).s);
     if (d->now.beside >= 0 && d->base.beside >= 0 && d->now.beside != d->base.beside)
         message_plain(out, lang, MSG_EVIDENCE_BESIDE, num_int(d->now.beside).s, num_int(d->base.beside).s);
+    if (d->now.compiled > 0)
+        message_plain(out, lang, MSG_EVIDENCE_COMPILED, num_int(d->now.compiled).s, num_int(d->now.n).s);
+    if (d->base.compiled > 0)
+        message_plain(out, lang, MSG_EVIDENCE_COMPILED_BASE, num_int(d->base.compiled).s,
+                      num_int(d->base.n).s);
+    if (d->doubts.first)
+        message_plain(out, lang, MSG_EVIDENCE_FIRST);
 }
 
 static void evidence_of_ranks(const struct delta *d, enum report_lang lang, struct buf *out)

@@ -98,6 +98,29 @@ static int most_beside(const struct run_data *run, const struct cell *c)
     return most;
 }
 
+static int compiled_in(const struct run_data *run, const struct cell *c)
+{
+    int tests = 0;
+    for (size_t i = 0; c && i < c->count; i++) {
+        const struct run_test *t = &run->tests[c->first + i];
+        if (t->warmup || t->status != STATUS_OK)
+            continue;
+        if (t->compiled == RUN_UNKNOWN)
+            return RUN_UNKNOWN;
+        tests += t->compiled > 0;
+    }
+    return tests;
+}
+
+/* A warm-up test of the cell would have had it. */
+static bool may_have_first(const struct run_data *base, const struct run_data *now, const struct cell *c,
+                           const struct delta *d)
+{
+    const char *then = base->info.source_sha256, *is = now->info.source_sha256;
+    return d->now.n == 1 && d->now.compiled == RUN_UNKNOWN && c->count == (size_t)c->counted && *then &&
+           *is && strcmp(then, is) != 0 && metric_is_time(d->metric);
+}
+
 /* Writes the name of the cell's GPU, or "" if it has several. */
 static void name_gpu(const struct run_data *run, const struct cell *c, enum metric m, char *out, size_t size)
 {
@@ -110,9 +133,12 @@ void set_places(const struct run_data *base, const struct cell *of_base, const s
                 const struct cell *of_now, struct delta *d)
 {
     d->now.beside = most_beside(now, of_now);
+    d->now.compiled = compiled_in(now, of_now);
     name_gpu(now, of_now, d->metric, d->now.gpu, sizeof d->now.gpu);
     if (!of_base)
         return;
     d->base.beside = most_beside(base, of_base);
+    d->base.compiled = compiled_in(base, of_base);
+    d->doubts.first = may_have_first(base, now, of_now, d);
     name_gpu(base, of_base, d->metric, d->base.gpu, sizeof d->base.gpu);
 }

@@ -147,12 +147,13 @@ enum { DELTA_GPU_MAX = 128, DELTA_SAID_MAX = 161 };
 
 /* What one side measured. */
 struct delta_side {
-    bool present;                  /* the run has the cell */
-    enum status status;            /* OK where it is not present */
-    double median;                 /* NaN when there is none */
-    int n;                         /* values behind it */
-    int failed, of;                /* repetitions that were not OK, of how many; 0 and 0 where all were */
-    int beside;                    /* most tests of their own run beside a counted one; RUN_UNKNOWN */
+    bool present;       /* the run has the cell */
+    enum status status; /* OK where it is not present */
+    double median;      /* NaN when there is none */
+    int n;              /* values behind it */
+    int failed, of;     /* repetitions that were not OK, of how many; 0 and 0 where all were */
+    int beside;         /* most tests of their own run beside a counted one; RUN_UNKNOWN */
+    int compiled; /* of the counted tests, those that filled their build's caches of kernels; RUN_UNKNOWN */
     char gpu[DELTA_GPU_MAX];       /* if it is one; "" when unknown */
     char code[SHA256_HEX_LEN + 1]; /* code identity of the base's build; "" when unknown */
     char said[DELTA_SAID_MAX];     /* of the first failure; printable */
@@ -221,7 +222,9 @@ struct delta_doubts {
     bool disagree;    /* some repetitions show the change and some do not */
     bool outlier;     /* at least one repetition of now is an outlier */
     bool slow_first;
-    bool apart;      /* variants of one run, on different GPUs */
+    bool apart; /* variants of one run, on different GPUs */
+    bool first; /* nobody knows whether the one value of now, of other sources than the base's, has a first
+                   compile in it */
     bool unadjusted; /* p is not adjusted for all cells: there are too few values */
     enum lack lack;
     size_t cells; /* LACK_CELLS */

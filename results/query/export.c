@@ -236,7 +236,7 @@ int export_tests(struct store *s, int64_t run_key, enum export_format format, ex
                                "t.exit_code, t.signal"
 #define METRIC_BUILD(id, name, column, ...) ", v." #column
 #include "results/store/metric.def"
-                               ", t.reason, t.gpu, t.gpu_mode, t.beside, t.contained, v.image, "
+                               ", t.reason, t.gpu, t.gpu_mode, t.beside, t.compiled, t.contained, v.image, "
                                "v.image_digest, t.id FROM run "
                                "r" REVISION_JOIN
                                "JOIN test t ON t.run_id = r.id JOIN series c ON c.id = t.series_id"

@@ -139,6 +139,7 @@ struct run_test {
     char gpu_mode[RUN_MODE_MAX];  /* "SPX/NPS1", "" when unknown */
     char contained[16]; /* what held it together: "cgroup", "scope", "group", "container"; "" unknown */
     int beside;         /* most tests of the run in flight on other GPUs meanwhile; RUN_UNKNOWN */
+    int compiled;       /* files that it added to its build's caches of compiled kernels; RUN_UNKNOWN */
     char started_at[CLOCK_ISO_LEN + 1];
     int exit_code;
     int signal;

@@ -165,6 +165,7 @@ static int read_test(struct store *s, struct sql_stmt *stmt, struct run_data *r,
     sql_col_text(stmt, "gpu_mode", t->gpu_mode, sizeof t->gpu_mode);
     sql_col_text(stmt, "contained", t->contained, sizeof t->contained);
     t->beside = (int)sql_col_int(stmt, "beside", RUN_UNKNOWN);
+    t->compiled = (int)sql_col_int(stmt, "compiled", RUN_UNKNOWN);
     memcpy(t->value, r->variants[t->variant].value, sizeof t->value);
     metric_read(stmt, METRIC_OF_TEST, t->value);
     activity_read(stmt, &t->activity);
@@ -190,7 +191,7 @@ static int load_tests(struct store *s, struct run_data *r, struct err *err)
         " t.vram_after, t.vram_max_gap_ms, t.cpu_user_s, t.cpu_system_s, t.timeout_s, t.started_at, "
         "t.prompt_tokens,"
         " t.exit_code, t.signal, t.samples, t.attn_impl, t.reason,"
-        " t.test_index, t.host, t.gpu, t.gpu_mode, t.beside, t.contained"
+        " t.test_index, t.host, t.gpu, t.gpu_mode, t.beside, t.compiled, t.contained"
 #define METRIC_TEST(id, name, column, ...) ", t." #column
 #include "results/store/metric.def"
         ACTIVITY_COLUMNS " FROM test t CROSS JOIN series c ON c.id = t.series_id"

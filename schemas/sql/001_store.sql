@@ -238,6 +238,7 @@ CREATE TABLE test (
     gpu_mode        TEXT,
     contained       TEXT CHECK (contained = 'cgroup' OR contained = 'scope' OR contained = 'group' OR contained = 'container'),
     beside          INTEGER,
+    compiled        INTEGER, -- files that it added to its build's caches of compiled kernels
     -- What the card did over the part of the test that activity_window names.
     activity_window TEXT CHECK (activity_window = 'timed' OR activity_window = 'busy' OR activity_window = 'test'),
     sclk_mhz        REAL,    -- mean

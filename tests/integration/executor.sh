@@ -203,18 +203,18 @@ removed_by() {
 
 # What nobody has used for days goes, except what a run's folder refers to.
 prune() {
-    local other key nothing='{"bin":0,"build":0,"patched":0,"src":0,"tree":0}'
+    local other key nothing='{"bin":0,"build":0,"compiled":0,"patched":0,"src":0,"tree":0}'
     needs full_job
     needs stage_tree
     other=$(printf '1%.0s' {1..64})
     key=$(summary ok '.variants[0].build_key')
-    mkdir -p "$WORK"/{src,build,patched,bin}/"$other" "$WORK/build/${other/1/2}" "$WORK/src/.tmp.1/half"
+    mkdir -p "$WORK"/{src,build,compiled,patched,bin}/"$other" "$WORK/build/${other/1/2}" "$WORK/src/.tmp.1/half"
     mkdir -p "$WORK/runs/.gone-half/v"
-    touch -d '5 days ago' "$WORK/runs/.gone-half" "$WORK"/{src,build,patched,bin}/"$other" "$WORK/src/$SHA" "$WORK/build/$key" "$WORK/src/.tmp.1"
+    touch -d '5 days ago' "$WORK/runs/.gone-half" "$WORK"/{src,build,compiled,patched,bin}/"$other" "$WORK/src/$SHA" "$WORK/build/$key" "$WORK/src/.tmp.1"
     exits "without --days it exits 2" 2 x prune
     is "entries younger than --days stay" "$(removed_by 6)" "$nothing"
     touch -d '5 days ago' "$WORK/src/$SHA"
-    is "entries unused for longer than --days are removed" "$(removed_by 3)" '{"bin":1,"build":1,"patched":1,"src":1,"tree":0}'
+    is "entries unused for longer than --days are removed" "$(removed_by 3)" '{"bin":1,"build":1,"compiled":1,"patched":1,"src":1,"tree":0}'
     is "a half-staged tree is removed" "$(ls -A "$WORK/src")" "$SHA"
     is "a half-removed run is removed, and no other" "$(compgen -G "$WORK/runs/.*")$(summary ok .run_id)" ok
     passes "the build of a run that is there stays" test -d "$WORK/build/$key"

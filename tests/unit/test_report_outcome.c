@@ -214,6 +214,37 @@ TEST(variables_that_serialise_a_perf_run_are_told)
     lacks(debug, "it serialises");
 }
 
+/* The report of a night of other sources than the one before it, which have one value each. */
+static char *after(const char *db, int compiled, bool warmed)
+{
+    struct draft d;
+    AUTO(store_close) struct store s = open_store(db);
+    struct report_request req = report_defaults();
+    for (int i = 1; i <= 2; i++) {
+        draft_night(&d, i);
+        snprintf(d.info.source_sha256, sizeof d.info.source_sha256, "%064d", i);
+        if (i == 2 && warmed)
+            draft_shot(&d, "v", 512, 1, 28.4)->warmup = true;
+        draft_shot(&d, "v", 512, 1 + warmed, 17 + 11.4 * i)->compiled = i == 2 ? compiled : RUN_UNKNOWN;
+        must_store(&s, &d);
+    }
+    req.against = "night-0001";
+    req.run = "night-0002";
+    return render(&s, req);
+}
+
+TEST(a_single_value_of_new_sources_may_have_a_first_compile_in_it)
+{
+    const char *said = "one value, of new sources: a first compile may be in it";
+    AUTO_FREE char *unknown = after("first-unknown.db", RUN_UNKNOWN, false),
+                   *none = after("first-none.db", 0, false), *filled = after("first-filled.db", 3, false),
+                   *warmed = after("first-warmed.db", RUN_UNKNOWN, true);
+    holds(unknown, said);
+    lacks(none, "first compile");
+    holds(filled, "1 of 1 values now may have a first compile in them");
+    lacks(warmed, said);
+}
+
 GROUP(scratch_make, scratch_remove);
 
 /* On a phone, where the columns before it do not fit. */

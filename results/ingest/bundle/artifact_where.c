@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ID_MAX = 128, BESIDE_MOST = 4096, NEIGHBOURS_MOST = 1 << 20 };
+enum { ID_MAX = 128, BESIDE_MOST = 4096, COMPILED_MOST = 1 << 20, NEIGHBOURS_MOST = 1 << 20 };
 
 static const double mhz_most = 1e5, watts_most = 1e7, celsius_least = -273, celsius_most = 1e4,
                     seconds_most = 1e9;
@@ -166,10 +166,12 @@ static int take_mode(const struct json_at *gpus, char *out, size_t size, struct 
 int artifact_place(const struct json_at *perf, struct run_test *out, struct err *err)
 {
     struct json_at gpus = json_member(perf, "gpus");
-    int64_t beside;
-    if (artifact_int(perf, "beside", 0, BESIDE_MOST, &beside, err) != 0)
+    int64_t beside, compiled;
+    if (artifact_int(perf, "beside", 0, BESIDE_MOST, &beside, err) != 0 ||
+        artifact_int(perf, "compiled", 0, COMPILED_MOST, &compiled, err) != 0)
         return -1;
     out->beside = (int)beside;
+    out->compiled = (int)compiled;
     if (!gpus.value || json_is_null(gpus.value))
         return 0;
     return place_join(&gpus, out->gpu, sizeof out->gpu, err) != 0

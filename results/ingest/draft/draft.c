@@ -67,6 +67,7 @@ static void clear_test(struct run_test *t)
         .prompt_tokens = RUN_UNKNOWN,
         .samples = RUN_UNKNOWN,
         .beside = RUN_UNKNOWN,
+        .compiled = RUN_UNKNOWN,
         .timeout_s = NAN,
         .used = {NAN, NAN, NAN, NAN, NAN},
     };

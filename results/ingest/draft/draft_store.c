@@ -266,14 +266,14 @@ struct test_writer {
 static const char add_test[] =
     "INSERT INTO test (run_id, series_id, repetition, test_index, warmup, status, vram_before, vram_after,"
     " vram_max_gap_ms, cpu_user_s, cpu_system_s, timeout_s, started_at, prompt_tokens, exit_code, signal,"
-    " samples, attn_impl, reason, host, gpu, gpu_mode, beside, contained"
+    " samples, attn_impl, reason, host, gpu, gpu_mode, beside, compiled, contained"
 #define METRIC_TEST(id, name, column, ...) ", " #column
 #include "results/store/metric.def"
     ACTIVITY_COLUMNS
     ") VALUES (:run, :series, :repetition, :test_index, :warmup, :status, :vram_before, :vram_after,"
     " :vram_max_gap_ms, :cpu_user_s, :cpu_system_s, :timeout_s, :started_at, :prompt_tokens, :exit_code, "
     ":signal,"
-    " :samples, :attn_impl, :reason, :host, :gpu, :gpu_mode, :beside, :contained"
+    " :samples, :attn_impl, :reason, :host, :gpu, :gpu_mode, :beside, :compiled, :contained"
 #define METRIC_TEST(id, name, column, ...) ", :" #column
 #include "results/store/metric.def"
     ACTIVITY_PARAMS ")";
@@ -380,6 +380,7 @@ static int store_row(struct test_writer *w, const struct run_test *t, int64_t *i
     sql_bind_text_or_null(stmt, ":gpu", t->gpu);
     sql_bind_text_or_null(stmt, ":gpu_mode", t->gpu_mode);
     sql_bind_int_or_null(stmt, ":beside", t->beside, RUN_UNKNOWN);
+    sql_bind_int_or_null(stmt, ":compiled", t->compiled, RUN_UNKNOWN);
     sql_bind_text_or_null(stmt, ":contained", t->contained);
     metric_bind(stmt, METRIC_OF_TEST, t->value);
     activity_bind(stmt, t);
