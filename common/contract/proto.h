@@ -94,6 +94,7 @@ enum {
     LIMIT_VARIANTS = 256,
     LIMIT_CONTEXTS = 256,
     LIMIT_REPETITIONS = 1000,
+    CONTROLS_MIN = 6,    /* cells without a change that are measured nonetheless, to see what the node does */
     LIMIT_TESTS = 20000, /* so that summary.json with a reason for each stays within LIMIT_JSON_BYTES */
     LIMIT_ARGV = 256,
     LIMIT_ARG_BYTES = 8192,

@@ -128,6 +128,7 @@ struct written_test {
     double expected_s;
     const char *unless, *measured;
     int64_t turn;
+    bool open, smoke;
 };
 
 const struct key test_keys[] = {
@@ -152,6 +153,8 @@ const struct key test_keys[] = {
     {KEY_AT(struct written_test, measured), .kind = KEY_TEXT, .in = IN_JOB, .least = CLOCK_DAY_LEN,
      .most = CLOCK_DAY_LEN, .accepts = clock_is_day, .expected = "a date like 2026-02-14"},
     {KEY_AT(struct written_test, turn), .kind = KEY_COUNT, .in = IN_JOB, .most = LIMIT_TESTS},
+    {KEY_AT(struct written_test, open), .kind = KEY_FLAG, .in = IN_JOB},
+    {KEY_AT(struct written_test, smoke), .kind = KEY_FLAG, .in = IN_JOB},
     {.name = NULL},
 };
 
@@ -177,7 +180,9 @@ static int read_test(struct job *job, size_t position, const struct json_at *at,
                               .expected_s = w.expected_s,
                               .unless = w.measured ? w.unless : NULL,
                               .measured = w.measured,
-                              .turn = w.turn};
+                              .turn = w.turn,
+                              .open = w.open,
+                              .smoke = w.smoke};
     if (!variant_find(job->variant, job->variant_count, w.variant, &test->variant))
         return json_fail(&variant, err, "$.variants has no variant \"%s\"", w.variant);
     return 0;
@@ -238,6 +243,7 @@ const struct key job_keys[] = {
     {KEY_AT(struct job, compile_only), .kind = KEY_FLAG, .in = IN_JOB},
     {KEY_AT(struct job, purpose), .kind = KEY_CHOICE, .in = IN_JOB, .words = run_purpose_names},
     {KEY_AT(struct job, controls), .kind = KEY_COUNT, .in = IN_JOB, .most = LIMIT_TESTS},
+    {KEY_AT(struct job, budget_s), .kind = KEY_NUMBER, .in = IN_JOB, .most = TEST_TIMEOUT_MAX_S},
     {.name = "plan_sha256", .kind = KEY_PART, .in = IN_JOB},
     {.name = "harness_version", .kind = KEY_PART, .in = IN_JOB},
     {.name = "preflight", .kind = KEY_PART, .in = IN_JOB},

@@ -25,8 +25,10 @@ struct job_test {
     const char *gpu;      /* the GPU, or the first of the GPUs, that it must run on; NULL: any */
     double expected_s;    /* wall time on earlier nights (a hint); 0: unknown */
     const char *unless;   /* the fingerprint with which its cell need not be measured; NULL: it must be */
-    const char *measured; /* with unless: the date when the cell had it and was last measured */
-    int64_t turn;         /* with unless: which of these cells is first when controls are chosen */
+    const char *measured; /* the date when the cell was last measured; NULL: unknown */
+    int64_t turn;         /* which of the cells is first among those with as good a reason */
+    bool open;            /* it is measured nonetheless, as what it last measured decided nothing */
+    bool smoke;           /* it is measured in any case */
     bool elsewhere;       /* belongs to another part of the job */
     int64_t attempts;     /* earlier attempts, in other parts */
 };
@@ -51,6 +53,7 @@ struct job {
     bool compile_only;         /* only build: no GPU is used or asked for its code, no gate runs */
     int purpose;               /* enum run_purpose */
     int64_t controls; /* measure what changed, and this many of the cells that did not; 0: measure all */
+    double budget_s;  /* with controls: for the tests of each lane, by what is expected of them; 0: any */
     const json_t *preflight; /* the harness's warnings about the node, or NULL */
     struct settings settings;
     struct secret_names secrets;

@@ -1,15 +1,18 @@
-/* carry: which cells of a run that measures what changed need not be measured: their fingerprint is the one
- * that they had when they were last measured, and the harness did not ask for them in any case. Of these, as
- * many as the job's "controls" are measured nonetheless, by turns; the others are carried: their tests are
- * left out, and count as neither missing nor skipped.
+/* carry: which cells of a run that measures what changed are left out.
+ *
+ * A cell of the plan's tier "smoke" is measured. So is one that changed (its fingerprint is not the one that
+ * it had when it was last measured, or is unknown) or is open. Of the others, as many as the job's "controls"
+ * are, by turns; the rest is carried. With a budget, a cell is measured only while what is expected of it
+ * fits: first those that changed, then the open ones, then the controls beyond the first CONTROLS_MIN, which
+ * are measured in any case. Tests that are left out count as neither missing nor skipped.
  */
 #pragma once
 
 #include "executor/suite/suite.h"
 
-/* To be called once all variants are prepared, before the first test. A cell that an earlier executor of the
- * run began is not carried. Does nothing unless the job has "controls". */
-int carry_unchanged(struct suite *s, struct err *err);
+/* To be called once all variants are prepared and the lanes are open, before the first test. A cell that an
+ * earlier executor of the run began is measured. Does nothing unless the job has "controls". */
+int carry_cells(struct suite *s, struct err *err);
 /* Returns "cells" of summary.json, one of them for each cell of the run; NULL unless the job has "controls".
  */
 json_t *carry_encode(const struct suite *s);

@@ -12,9 +12,9 @@
 #include <string.h>
 
 /* Of a job: what says nothing of how a test runs, or is added in another way. */
-static const char *const job_leaves_out[] = {"run_id",      "date",     "tag",       "sweep", "purpose",
-                                             "plan_sha256", "source",   "preflight", "fresh", "secrets",
-                                             "tests",       "controls", "variants",  "env",   NULL};
+static const char *const job_leaves_out[] = {
+    "run_id", "date",    "tag",   "sweep",    "purpose",  "plan_sha256", "source", "preflight",
+    "fresh",  "secrets", "tests", "controls", "budget_s", "variants",    "env",    NULL};
 /* What makes the build is known by what it made. */
 static const char *const variant_leaves_out[] = {"build", "patches",  "gates", "cleanup",
                                                  "env",   "test_env", NULL};

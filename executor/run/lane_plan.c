@@ -105,7 +105,7 @@ static struct lane_item make_item(const struct suite *s, size_t test, size_t uni
                               .begun = find_lane(s, s->test[test].ran_on),
                               .only = only_lane(s, t),
                               .alone = s->job.variant[t->variant].alone,
-                              .over = s->test[test].final || s->test[test].carried || t->elsewhere};
+                              .over = s->test[test].final || s->test[test].carry || t->elsewhere};
 }
 
 /* With one lane there is nothing to share, except that tests may be bound to GPUs that are not here. */

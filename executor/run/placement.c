@@ -166,7 +166,7 @@ static int run_here(struct suite *s, char *reason, struct err *err)
     if (rc != 1)
         return rc;
     open_lanes(s);
-    return prepare_variants(s, err) != 0 || carry_unchanged(s, err) != 0 || run_lanes(s, err) != 0 ? -1 : 1;
+    return prepare_variants(s, err) != 0 || carry_cells(s, err) != 0 || run_lanes(s, err) != 0 ? -1 : 1;
 }
 
 static int run_on_node(struct suite *s, struct node_lock *lock, char *reason, struct err *err)

@@ -60,6 +60,9 @@ struct variant_state {
     json_t *resources;            /* owned; the build's resources.json, NULL: none */
 };
 
+/* Why the tests of a cell are left out. */
+enum carry { CARRY_NOT, CARRY_UNCHANGED, CARRY_BUDGET };
+
 struct test_state {
     bool final; /* has its artifact */
     bool ended; /* the journal has its final TEST_END or TEST_SKIP */
@@ -74,7 +77,7 @@ struct test_state {
     json_t *metrics;               /* owned; {name: value} of the job's own metrics; NULL: none */
     char seal[SHA256_HEX_LEN + 1]; /* sha256 of its perf.json as this executor, or an earlier one, wrote it */
     bool needless;                 /* left out: its cell is known well enough */
-    bool carried;                  /* the same, since nothing changed that it depends on */
+    enum carry carry;              /* the same, for the sake of its cell */
     char fingerprint[SHA256_HEX_LEN + 1]; /* of its cell, in the cell's first test; "" unknown */
     char *changing;                       /* owned; why it is unknown; NULL: it is known, or not asked for */
     bool unverified; /* its build and sources have not been found as sealed since just before it began */

@@ -1,6 +1,7 @@
 #include "harness/plan/changed_tests.h"
 
 #include "common/base/alloc.h"
+#include "harness/plan/cell_numbers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,98 +9,127 @@
 /* A cell as the job has it. */
 struct place {
     const struct changed_hint *hint; /* NULL: none */
-    const char *variant;
-    int64_t context;
-    size_t column, row; /* of its variant and context, by their first tests */
-    size_t round;       /* which of its variant's cells it is, if each variant begins at another context */
+    const struct gpu_hint *known;    /* NULL: it was never measured */
+    size_t column, row;              /* of its variant and context, by their first tests */
+    size_t round; /* which of its variant's cells it is, if each variant begins at another context */
+    size_t turn;
 };
 
 struct places {
     struct place *item;
-    size_t count, columns, rows;
+    size_t count;
+    size_t *of_test; /* by test */
 };
 
-static const struct changed_hint *find_hint(const struct changed_hints *h, const char *variant,
-                                            int64_t context)
+/* Numbers them in the order in which they first occur. */
+static size_t number_in(json_t *seen, const char *variant, int64_t context, size_t next)
 {
-    for (size_t i = 0; i < h->count; i++)
-        if (h->item[i].context == context && strcmp(h->item[i].variant, variant) == 0)
-            return &h->item[i];
-    return NULL;
+    size_t number = cell_number(seen, variant, context);
+    if (number != SIZE_MAX)
+        return number;
+    cell_number_set(seen, variant, context, next);
+    return next;
 }
 
-static void add_place(struct places *p, const json_t *test, const struct changed_hints *hints)
+static struct places find_places(const json_t *tests)
 {
-    const char *variant = json_string_value(json_object_get(test, "variant"));
-    int64_t context = json_integer_value(json_object_get(test, "context"));
-    size_t column = p->columns, row = p->rows;
-    for (size_t i = 0; i < p->count; i++) {
-        bool same_variant = strcmp(p->item[i].variant, variant) == 0;
-        if (same_variant && p->item[i].context == context)
-            return;
-        column = same_variant ? p->item[i].column : column;
-        row = p->item[i].context == context ? p->item[i].row : row;
+    json_auto_t *cells = cell_numbers(), *variants = cell_numbers(), *contexts = cell_numbers();
+    size_t i, n = json_array_size(tests) + 1;
+    const json_t *test;
+    struct places p = {.item = xcalloc(n, sizeof *p.item), .of_test = xcalloc(n, sizeof *p.of_test)};
+    json_array_foreach(tests, i, test)
+    {
+        const char *variant = json_string_value(json_object_get(test, "variant"));
+        int64_t context = json_integer_value(json_object_get(test, "context"));
+        p.of_test[i] = number_in(cells, variant, context, p.count);
+        if (p.of_test[i] == p.count)
+            p.item[p.count++] =
+                (struct place){.column = number_in(variants, variant, 0, json_object_size(variants)),
+                               .row = number_in(contexts, "", context, json_object_size(contexts))};
     }
-    p->columns += column == p->columns;
-    p->rows += row == p->rows;
-    p->item[p->count++] = (struct place){.hint = find_hint(hints, variant, context),
-                                         .variant = variant,
-                                         .context = context,
-                                         .column = column,
-                                         .row = row};
+    for (i = 0; i < p.count; i++) {
+        size_t rows = json_object_size(contexts);
+        p.item[i].round = (p.item[i].row + rows - p.item[i].column % rows) % rows;
+    }
+    return p;
+}
+
+static void find_hints(struct places *p, const json_t *tests, const struct changed_hints *changed,
+                       const struct gpu_hints *known)
+{
+    json_auto_t *hints = cell_numbers(), *last = cell_numbers();
+    size_t i;
+    const json_t *test;
+    for (i = 0; i < changed->count; i++)
+        cell_number_set(hints, changed->item[i].variant, changed->item[i].context, i);
+    for (i = 0; i < known->count; i++)
+        cell_number_set(last, known->item[i].variant, known->item[i].context, i);
+    json_array_foreach(tests, i, test)
+    {
+        size_t hint = cell_number_of_test(hints, test), place = cell_number_of_test(last, test);
+        p->item[p->of_test[i]].hint = hint < changed->count ? &changed->item[hint] : NULL;
+        p->item[p->of_test[i]].known =
+            place < known->count && clock_is_day(known->item[place].measured) ? &known->item[place] : NULL;
+    }
+}
+
+static int64_t age(const struct place *p)
+{
+    return p->known ? p->known->since : INT64_MAX;
 }
 
 static int by_turn(const void *a, const void *b)
 {
-    const struct place *x = a, *y = b;
-    if (!x->hint || !y->hint)
-        return !x->hint - !y->hint;
-    if (x->hint->since != y->hint->since)
-        return x->hint->since > y->hint->since ? -1 : 1;
+    const struct place *x = *(const struct place *const *)a, *y = *(const struct place *const *)b;
+    if (age(x) != age(y))
+        return age(x) > age(y) ? -1 : 1;
     if (x->round != y->round)
         return x->round < y->round ? -1 : 1;
     return (x->column > y->column) - (x->column < y->column);
 }
 
-static struct places find_places(const json_t *tests, const struct changed_hints *hints)
+static void take_turns(struct places *p)
 {
-    struct places p = {.item = xcalloc(json_array_size(tests) + 1, sizeof *p.item)};
-    size_t i;
-    const json_t *test;
-    json_array_foreach(tests, i, test) add_place(&p, test, hints);
-    for (i = 0; i < p.count; i++)
-        p.item[i].round = (p.item[i].row + p.rows - p.item[i].column % p.rows) % p.rows;
-    return p;
+    AUTO_FREE struct place **order = xcalloc(p->count + 1, sizeof *order);
+    for (size_t i = 0; i < p->count; i++)
+        order[i] = &p->item[i];
+    qsort(order, p->count, sizeof *order, by_turn);
+    for (size_t i = 0; i < p->count; i++)
+        order[i]->turn = i;
 }
 
-static void mark_cell(json_t *tests, const struct place *p, size_t turn)
+static void mark(json_t *test, const struct place *p)
 {
-    size_t i;
-    json_t *test;
-    json_array_foreach(tests, i, test)
-    {
-        if (json_integer_value(json_object_get(test, "context")) != p->context ||
-            strcmp(json_string_value(json_object_get(test, "variant")), p->variant) != 0)
-            continue;
+    json_object_set_new(test, "turn", json_integer((json_int_t)p->turn));
+    if (!p->known)
+        return;
+    json_object_set_new(test, "measured", json_string(p->known->measured));
+    if (p->hint)
         json_object_set_new(test, "unless", json_string(p->hint->fingerprint));
-        json_object_set_new(test, "measured", json_string(p->hint->measured));
-        json_object_set_new(test, "turn", json_integer((json_int_t)turn));
-    }
+    if (p->hint && p->hint->open)
+        json_object_set_new(test, "open", json_true());
 }
 
-void changed_tests_hint(json_t *tests, const struct changed_hints *hints)
+/* At least so many that each cell has its turn within the nights, and those whose turn has come. */
+static size_t count_controls(const struct places *p, int64_t nights)
 {
-    struct places p = find_places(tests, hints);
-    qsort(p.item, p.count, sizeof *p.item, by_turn);
-    for (size_t i = 0; i < p.count && p.item[i].hint; i++)
-        mark_cell(tests, &p.item[i], i);
-    free(p.item);
+    size_t turns = (p->count + (size_t)nights - 1) / (size_t)nights, due = 0;
+    for (size_t i = 0; i < p->count; i++)
+        due += p->item[i].known && p->item[i].hint && !p->item[i].hint->open &&
+               p->item[i].known->since + 1 >= nights;
+    size_t most = due > turns ? due : turns;
+    return most > CONTROLS_MIN ? most : CONTROLS_MIN;
 }
 
-int64_t changed_tests_controls(const json_t *tests, const struct changed_hints *hints)
+void changed_tests(json_t *job, const struct changed_hints *changed, const struct gpu_hints *known)
 {
-    struct places p = find_places(tests, hints);
-    int64_t cells = (int64_t)p.count, turns = (cells + hints->nights - 1) / hints->nights;
+    json_t *tests = json_object_get(job, "tests"), *test;
+    struct places p = find_places(tests);
+    size_t i;
+    find_hints(&p, tests, changed, known);
+    take_turns(&p);
+    json_array_foreach(tests, i, test) mark(test, &p.item[p.of_test[i]]);
+    json_object_set_new(job, "controls", json_integer((json_int_t)count_controls(&p, changed->nights)));
     free(p.item);
-    return turns > CHANGED_CONTROLS_MIN ? turns : CHANGED_CONTROLS_MIN;
+    free(p.of_test);
 }

@@ -54,9 +54,12 @@ static int read_list(const json_t **out, const struct json_at *at, const char *c
 int conditions_read(struct conditions *c, const struct json_at *root, const char *const *known,
                     struct err *err)
 {
-    struct json_at skip = json_member(root, "skip"), only = json_member(root, "only");
+    struct json_at skip = json_member(root, "skip"), only = json_member(root, "only"),
+                   smoke = json_member(root, "smoke");
     *c = (struct conditions){.skip = NULL};
-    return read_list(&c->skip, &skip, known, err) != 0 ? -1 : read_list(&c->only, &only, known, err);
+    return read_list(&c->skip, &skip, known, err) != 0 || read_list(&c->only, &only, known, err) != 0
+               ? -1
+               : read_list(&c->smoke, &smoke, known, err);
 }
 
 static bool is_word(const json_t *value, const char *word)
@@ -150,8 +153,13 @@ static int check_list(const struct json_at *list, const struct condition_cell *c
 int conditions_check(const struct json_at *root, const struct condition_cell *cells, size_t n,
                      struct err *err)
 {
-    struct json_at skip = json_member(root, "skip"), only = json_member(root, "only");
-    return check_list(&skip, cells, n, err) != 0 ? -1 : check_list(&only, cells, n, err);
+    static const char *const lists[] = {"skip", "only", "smoke"};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        struct json_at list = json_member(root, lists[i]);
+        if (check_list(&list, cells, n, err) != 0)
+            return -1;
+    }
+    return 0;
 }
 
 static bool any_met(const json_t *list, const struct condition_cell *cell, bool unknown)
@@ -168,5 +176,11 @@ static bool any_met(const json_t *list, const struct condition_cell *cell, bool 
 
 bool conditions_leave_out(const struct conditions *c, const struct condition_cell *cell)
 {
-    return any_met(c->skip, cell, false) || (c->only && !any_met(c->only, cell, true));
+    return any_met(c->skip, cell, false) || (c->only && !any_met(c->only, cell, true)) ||
+           (c->only_smoke && !conditions_smoke(c, cell));
+}
+
+bool conditions_smoke(const struct conditions *c, const struct condition_cell *cell)
+{
+    return any_met(c->smoke, cell, true);
 }

@@ -1,27 +1,22 @@
 #include "harness/plan/gpu_tests.h"
 
 #include "common/base/alloc.h"
+#include "harness/plan/cell_numbers.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static const struct gpu_hint *find_hint(const struct gpu_hints *hints, const char *variant,
-                                        json_int_t context)
-{
-    for (size_t i = 0; variant && i < hints->count; i++)
-        if (hints->item[i].context == context && strcmp(hints->item[i].variant, variant) == 0)
-            return &hints->item[i];
-    return NULL;
-}
-
 void gpu_tests_hint(json_t *tests, const struct gpu_hints *hints)
 {
+    json_auto_t *known = cell_numbers();
     size_t i;
     json_t *test;
+    for (i = 0; i < hints->count; i++)
+        cell_number_set(known, hints->item[i].variant, hints->item[i].context, i);
     json_array_foreach(tests, i, test)
     {
-        const struct gpu_hint *h = find_hint(hints, json_string_value(json_object_get(test, "variant")),
-                                             json_integer_value(json_object_get(test, "context")));
+        size_t at = cell_number_of_test(known, test);
+        const struct gpu_hint *h = at < hints->count ? &hints->item[at] : NULL;
         if (h && h->gpu[0])
             json_object_set_new(test, "home", json_string(h->gpu));
         if (h && h->expected_s > 0 && h->expected_s <= TEST_TIMEOUT_MAX_S)

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "common/base/clock.h"
 #include "common/base/err.h"
 #include "harness/plan/plan.h"
 
@@ -11,8 +12,10 @@
 struct gpu_hint {
     char variant[LIMIT_NAME + 1];
     int64_t context;
-    char gpu[GPU_IDS_MAX + 1]; /* "": unknown */
-    double expected_s;         /* median wall time; 0: unknown */
+    char gpu[GPU_IDS_MAX + 1];        /* "": unknown */
+    double expected_s;                /* median wall time; 0: unknown */
+    char measured[CLOCK_DAY_LEN + 1]; /* the date of the run that measured it last */
+    int64_t since;                    /* sweeps of the plan after it */
 };
 
 struct gpu_hints {

@@ -150,6 +150,8 @@ static void add_test(json_t *tests, const struct plan *p, const struct plan_vari
         json_pack("{s:I, s:s, s:I, s:I, s:f, s:b}", "index", (json_int_t)json_array_size(tests) + 1,
                   "variant", v->name, "context", (json_int_t)c->tokens, "repetition", (json_int_t)repetition,
                   "timeout_s", c->timeout_s, "warmup", repetition <= p->matrix.warmup);
+    if (plan_variant_smokes(&p->variants, v, c->tokens))
+        json_object_set_new(test, "smoke", json_true());
     if (c->until > 0)
         json_object_update_new(test,
                                json_pack("{s:f, s:I}", "until", c->until, "least", (json_int_t)c->least));
@@ -195,8 +197,6 @@ static json_t *encode_placed_tests(const struct plan *p, const struct job_reques
         tests = each;
     }
     gpu_tests_hint(tests, &req->hints);
-    if (req->changed)
-        changed_tests_hint(tests, req->changed);
     return tests;
 }
 
@@ -261,8 +261,8 @@ json_t *job_encode(const struct plan *p, const struct job_request *req)
     keys_encode_job(job, settings_keys, &p->settings);
     json_object_update_new(job, encode_work(p, req));
     if (req->changed)
-        json_object_set_new(
-            job, "controls",
-            json_integer((json_int_t)changed_tests_controls(json_object_get(job, "tests"), req->changed)));
+        changed_tests(job, req->changed, &req->hints);
+    if (req->changed && req->budget_s > 0)
+        json_object_set_new(job, "budget_s", json_real(req->budget_s));
     return job;
 }

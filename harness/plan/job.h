@@ -31,6 +31,7 @@ struct job_request {
     size_t n_alone;
     struct gpu_hints hints;
     const struct changed_hints *changed; /* measure what changed; NULL: everything */
+    double budget_s;                     /* with changed: for its tests; 0: none */
     const json_t *gpu_groups; /* for the placement "every" (gpu_tests.h), borrowed; NULL: not known yet */
 };
 

@@ -12,9 +12,12 @@ struct overrides {
     const char *node, *mode, *tag, *baseline;
     const char *variants, *contexts; /* only these: "v3,v4", "4096,8192" */
     const char *axis;                /* only these values: "block=64,128,dtype=bf16" */
+    const char *tier;                /* only this tier: "smoke" */
     const char *repeat;              /* repetitions per context: "4096:2,8192:1" */
+    const char *budget;              /* time for its tests: "20m"; measures what changed */
     const char *date;                /* instead of today's: 2026-02-14 */
     bool fresh;                      /* ignore cached builds */
+    bool changed;                    /* measure what changed */
     bool single_shot;                /* no effect, since every run is one; accepted for old scripts */
 };
 
@@ -32,11 +35,17 @@ void plan_smoke(struct plan *p);
 /* Drops what its builds do not need: GPUs, clocks, limits, isolation, a scheduler. */
 void plan_only_builds(struct plan *p);
 
-/* The overrides that a record keeps. "" in the first four means not given. */
+/* Whether the run measures what changed, instead of everything. */
+bool overrides_some(const struct overrides *o);
+/* Reads a time such as "90s", "20m" or "1.5h"; NULL: 0. ERR_INPUT naming --budget. */
+int overrides_budget(const char *text, double *seconds, struct err *err);
+
+/* The overrides that a record keeps. "" in the first six means not given. */
 struct overrides_record {
     char variants[FS_PATH_MAX], contexts[FS_PATH_MAX], repeat[FS_PATH_MAX], axis[FS_PATH_MAX];
+    char tier[16], budget[32];
     char date[16], tag[LIMIT_NAME + 1], mode[16];
-    bool fresh;
+    bool fresh, changed;
 };
 
 /* Returns false if one is too long. */

@@ -111,6 +111,7 @@ const struct key plan_keys[] = {
     {.name = "axes", .kind = KEY_PART, .in = IN_PLAN},
     {.name = "skip", .kind = KEY_PART, .in = IN_PLAN},
     {.name = "only", .kind = KEY_PART, .in = IN_PLAN},
+    {.name = "smoke", .kind = KEY_PART, .in = IN_PLAN},
     {.name = "contexts", .kind = KEY_PART, .in = IN_PLAN, .required = true},
     {.name = "repetitions", .kind = KEY_PART, .in = IN_PLAN},
     {.name = "timeouts", .kind = KEY_PART, .in = IN_PLAN, .required = true},

@@ -148,17 +148,10 @@ static struct plan_variant item_at(struct reading *r, const struct place *at)
     return item;
 }
 
-static struct condition_cell cell_at(const struct reading *r, const struct place *at,
-                                     const struct plan_variant *item, const char *name)
-{
-    return (struct condition_cell){
-        .variant = plan_name(r, at->variant), .name = name, .values = item->values};
-}
-
 static bool is_left_out(const struct reading *r, const struct place *at, const struct plan_variant *item,
                         const char *name)
 {
-    const struct condition_cell cell = cell_at(r, at, item, name);
+    const struct condition_cell cell = {plan_name(r, at->variant), name, item->values, 0};
     return conditions_leave_out(&r->v->conditions, &cell);
 }
 
@@ -273,7 +266,7 @@ static int check_conditions(struct reading *r)
     struct plan_variants *v = r->v;
     struct place at = {0};
     size_t n = 0, all = places(v);
-    if ((!v->conditions.skip && !v->conditions.only) || all > AXES_POINTS_MAX)
+    if ((!v->conditions.skip && !v->conditions.only && !v->conditions.smoke) || all > AXES_POINTS_MAX)
         return 0;
     AUTO_FREE struct condition_cell *cells = xcalloc(all, sizeof *cells);
     AUTO(strvec_release) struct strvec names = {0};
@@ -281,7 +274,7 @@ static int check_conditions(struct reading *r)
         struct plan_variant item = item_at(r, &at);
         char *name = name_at(v, &at, plan_name(r, at.variant), item.point);
         strvec_take(&names, name);
-        cells[n++] = cell_at(r, &at, &item, name);
+        cells[n++] = (struct condition_cell){plan_name(r, at.variant), name, item.values, 0};
     } while (next_place(v, &at));
     int rc = conditions_check(r->root, cells, n, r->err);
     json_array_clear(v->kept);
@@ -413,10 +406,15 @@ static bool is_kept(const struct plan_variant *v, int64_t context)
     return kept;
 }
 
+bool plan_variant_smokes(const struct plan_variants *all, const struct plan_variant *v, int64_t context)
+{
+    const struct condition_cell cell = {v->variant->name, v->name, v->values, context};
+    return conditions_smoke(&all->conditions, &cell);
+}
+
 bool plan_variant_runs(const struct plan_variants *all, const struct plan_variant *v, int64_t context)
 {
-    struct condition_cell cell = {
-        .variant = v->variant->name, .name = v->name, .values = v->values, .context = context};
+    const struct condition_cell cell = {v->variant->name, v->name, v->values, context};
     return is_kept(v, context) && !conditions_leave_out(&all->conditions, &cell);
 }
 

@@ -44,8 +44,8 @@ struct plan_cell {
     int64_t context;
 };
 
-/* root: the plan; reads its "variants", "axes", "skip" and "only". Takes ownership of shapes, which is NULL
- * unless the plan is a kernel plan. Call plan_variants_release() even after a failure. */
+/* root: the plan; reads its "variants", "axes", "skip", "only" and "smoke". Takes ownership of shapes, which
+ * is NULL unless the plan is a kernel plan. Call plan_variants_release() even after a failure. */
 int plan_variants_read(struct plan_variants *v, const struct json_at *root, const struct variant_context *c,
                        json_t *shapes, struct err *err);
 void plan_variants_release(struct plan_variants *v);
@@ -58,6 +58,8 @@ bool plan_variant_is(const struct plan_variant *v, const char *word);
 bool plan_variant_at_point(const struct plan_variant *v);
 /* Whether the variant is measured at this context, or, for 0, at any. */
 bool plan_variant_runs(const struct plan_variants *all, const struct plan_variant *v, int64_t context);
+/* Whether the variant at this context is of the plan's tier "smoke". */
+bool plan_variant_smokes(const struct plan_variants *all, const struct plan_variant *v, int64_t context);
 /* What axis_text needs to expand this variant, which must have axes. */
 struct axis_text plan_variant_text(const struct plan_variant *v, const struct secret_names *secrets);
 /* A new object with the values of the axes and the shape, as the store has them; NULL without any. */

@@ -31,11 +31,14 @@ struct session_options {
     const char *ssh_config;
     struct overrides overrides; /* already applied to the plan by overrides_apply() */
     enum run_purpose purpose;
-    const char *sweep;                   /* shared with the runs of other nodes (sweep.h) */
-    const struct changed_hints *changed; /* of a sweep: measure what changed; NULL: everything */
-    bool counters;                       /* count what the plan's "counters" name, after the tests */
-    bool build_only;                     /* no tests: build the variants and look at their gates */
-    bool compile_only;                   /* with build_only: no gates either, and no GPU is used */
+    const char *sweep; /* shared with the runs of other nodes (sweep.h) */
+    /* Of a sweep that measures what changed (overrides): fills in the cells that need not be measured if they
+     * did not change. The session frees their array. */
+    int (*find_changed)(const void *arg, const struct plan *p, struct changed_hints *out, struct err *err);
+    const void *find_changed_arg;
+    bool counters;             /* count what the plan's "counters" name, after the tests */
+    bool build_only;           /* no tests: build the variants and look at their gates */
+    bool compile_only;         /* with build_only: no gates either, and no GPU is used */
     bool needs_commands;       /* a test whose command cannot be found ends session_follow() with ERR_INPUT */
     size_t gpus_at_once;       /* least number of GPUs for the placement "every"; 0: any */
     bool repeatable;           /* an interrupted start can be repeated from its record */

@@ -78,7 +78,8 @@ static void add_place(void *arg, const struct last_place *place)
     struct gpu_hints *out = arg;
     out->item = xrealloc(out->item, (out->count + 1) * sizeof *out->item);
     struct gpu_hint *h = &out->item[out->count++];
-    *h = (struct gpu_hint){.context = place->context, .expected_s = place->wall_s};
+    *h = (struct gpu_hint){.context = place->context, .expected_s = place->wall_s, .since = place->since};
+    snprintf(h->measured, sizeof h->measured, "%s", place->date);
     snprintf(h->variant, sizeof h->variant, "%.64s", place->variant);
     snprintf(h->gpu, sizeof h->gpu, "%.1023s", place->gpu);
 }
@@ -109,6 +110,14 @@ static int submit_job(struct session *s, const struct plan *p, const char *sha, 
     struct suffering suffering;
     const char *alone[NEIGHBOURS_MAX];
     struct gpu_hints hints = {.count = 0};
+    struct changed_hints changed = {.count = 0};
+    double budget_s = 0;
+    bool some = s->rec.purpose == PURPOSE_SWEEP && overrides_some(&s->opt.overrides);
+    if (some && (s->opt.find_changed(s->opt.find_changed_arg, p, &changed, err) != 0 ||
+                 overrides_budget(s->opt.overrides.budget, &budget_s, err) != 0)) {
+        free(changed.item);
+        return -1;
+    }
     load_placing(s, p, &hints, &suffering);
     for (size_t i = 0; i < suffering.count; i++)
         alone[i] = suffering.name[i];
@@ -123,7 +132,8 @@ static int submit_job(struct session *s, const struct plan *p, const char *sha, 
                                     .build_only = s->opt.build_only,
                                     .compile_only = s->opt.compile_only,
                                     .hints = hints,
-                                    .changed = s->rec.purpose == PURPOSE_SWEEP ? s->opt.changed : NULL,
+                                    .changed = some ? &changed : NULL,
+                                    .budget_s = budget_s,
                                     .gpu_groups = s->gpu_groups,
                                     .alone = alone,
                                     .n_alone = suffering.count,
@@ -131,6 +141,7 @@ static int submit_job(struct session *s, const struct plan *p, const char *sha, 
     json_auto_t *body = json_pack("{s:O, s:o}", "plan", p->root, "job", job_encode(p, &req));
     json_decref(req.preflight);
     free(hints.item);
+    free(changed.item);
     AUTO(buf_release) struct buf text = {.max = REMOTE_MAX_JSON};
     if (!body)
         return err_set(err, ERR_INPUT, "%s: the job has text that is not UTF-8", p->file);

@@ -1,4 +1,4 @@
-/* Carried: the cells that the run did not measure because nothing changed that they depend on. */
+/* Not measured: the cells that the run left out. */
 #include "reports/words/carried.h"
 #include "common/base/alloc.h"
 #include "reports/sections/section.h"
@@ -15,6 +15,6 @@ void section_carried(const struct report_model *m, struct md *w)
     for (size_t i = 0; i < now->n_carried; i++) {
         AUTO(buf_release) struct buf list = {.max = LIST_BYTES_MAX};
         if (carried_list(now->carried, now->n_carried, i, &list))
-            md_para(w, MSG_CARRIED, now->carried[i].measured, buf_str(&list));
+            md_para(w, carried_msg(&now->carried[i]), now->carried[i].measured, buf_str(&list));
     }
 }

@@ -21,7 +21,7 @@ void terminal_carried(const struct run_carried *cells, size_t count, struct buf 
         AUTO(buf_release) struct buf list = {.max = CARRIED_BYTES_MAX};
         if (!carried_list(cells, count, i, &list))
             continue;
-        message_plain(out, REPORT_EN, MSG_CARRIED, cells[i].measured, buf_str(&list));
+        message_plain(out, REPORT_EN, carried_msg(&cells[i]), cells[i].measured, buf_str(&list));
         buf_putc(out, '\n');
     }
 }

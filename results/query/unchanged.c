@@ -18,11 +18,9 @@ void unchanged_release(struct unchanged *u)
 static void read_row(struct sql_stmt *stmt, struct unchanged_cell *c)
 {
     *c = (struct unchanged_cell){.context = (int)sql_col_int(stmt, "context_len", 0),
-                                 .run = sql_col_int(stmt, "run", 0),
-                                 .since = sql_col_int(stmt, "since", 0)};
+                                 .run = sql_col_int(stmt, "run", 0)};
     sql_col_text(stmt, "variant", c->variant, sizeof c->variant);
     sql_col_text(stmt, "sha256", c->fingerprint, sizeof c->fingerprint);
-    sql_col_text(stmt, "date", c->measured, sizeof c->measured);
 }
 
 /* Later runs count whatever became of them: a cell that one of them was to measure, and that is not as the
@@ -31,29 +29,26 @@ static struct sql_stmt *prepare(struct store *s, struct err *err)
 {
     return sql_prepare(
         s,
-        "WITH night AS (SELECT r.id, r.date, r.ordered_at FROM run r WHERE r.node = :node"
+        "WITH night AS (SELECT r.id, r.ordered_at FROM run r WHERE r.node = :node"
         " AND r.ticket = :ticket AND r.mode = :mode AND r.purpose = 'sweep'),"
-        " measured AS (SELECT f.variant, f.context_len, f.sha256, n.id AS run, n.date, n.ordered_at, c.id AS "
-        "cell"
+        " measured AS (SELECT f.variant, f.context_len, f.sha256, n.id AS run, n.ordered_at, c.id AS cell"
         " FROM fingerprint f JOIN night n ON n.id = f.run_id"
         " JOIN run r ON r.id = n.id AND r.rejected_at IS NULL"
         " JOIN series c ON c.node = :node AND c.ticket = :ticket AND c.mode = :mode AND c.variant = f.variant"
         " AND c.context_len = f.context_len"
-        " WHERE f.measured_on IS NULL"
+        " WHERE f.left_out IS NULL"
         " AND NOT EXISTS (SELECT 1 FROM run_revision v WHERE v.run_id = n.id AND v.dirty = 1)"
         " AND EXISTS (SELECT 1 FROM test t WHERE t.run_id = n.id AND t.series_id = c.id AND t.warmup = 0)"
         " AND NOT EXISTS (SELECT 1 FROM test t WHERE t.run_id = n.id AND t.series_id = c.id"
         " AND t.status <> 'OK'))"
-        " SELECT m.variant, m.context_len, m.sha256, m.run, m.date,"
-        " (SELECT count(*) FROM night n WHERE (n.ordered_at, n.id) > (m.ordered_at, m.run)) AS since"
-        " FROM measured m"
+        " SELECT m.variant, m.context_len, m.sha256, m.run FROM measured m"
         " WHERE EXISTS (SELECT 1 FROM measured o WHERE o.cell = m.cell AND o.sha256 = m.sha256"
         " AND (o.ordered_at, o.run) < (m.ordered_at, m.run))"
         " AND NOT EXISTS (SELECT 1 FROM night n WHERE (n.ordered_at, n.id) > (m.ordered_at, m.run)"
         " AND (EXISTS (SELECT 1 FROM test t WHERE t.run_id = n.id AND t.series_id = m.cell)"
         " OR EXISTS (SELECT 1 FROM unmeasured u WHERE u.run_id = n.id AND u.variant = m.variant"
         " AND u.context_len = m.context_len)))"
-        " ORDER BY since DESC, m.variant, m.context_len",
+        " ORDER BY m.run",
         err);
 }
 
@@ -67,8 +62,6 @@ static int load_rows(struct store *s, const struct unchanged_request *r, struct 
     plan_bind(stmt, r->node, r->ticket, r->mode);
     while ((rc = sql_step(stmt, err)) > 0) {
         read_row(stmt, &c);
-        if (c.since + 1 >= r->nights)
-            continue; /* its turn has come */
         ALLOC_GROW(out->item, out->count + 1, cap);
         out->item[out->count++] = c;
     }
@@ -124,22 +117,20 @@ static bool together_open(const struct comparison *c)
     return worse;
 }
 
-/* Drops the cells that this run was the last to measure, and that are open. */
-static int drop_open(struct store *s, const struct unchanged_request *r, int64_t run, struct unchanged *u,
+/* Marks the cells that this run was the last to measure, and that are open. */
+static int mark_open(struct store *s, const struct unchanged_request *r, int64_t run, struct unchanged *u,
                      struct err *err)
 {
     struct run_data now;
     struct against a = {.store = NULL};
     struct comparison c = {.count = 0};
-    size_t kept = 0;
     if (run_data_load(s, run, &now, err) != 0)
         return -1;
     int judged = judge(s, r, &now, &a, &c, err);
     bool any = judged == 1 && !together_open(&c);
     for (size_t i = 0; i < u->count; i++)
-        if (u->item[i].run != run || (any && is_settled(&c, &u->item[i])))
-            u->item[kept++] = u->item[i];
-    u->count = kept;
+        if (u->item[i].run == run)
+            u->item[i].open = !any || !is_settled(&c, &u->item[i]);
     comparison_release(&c);
     against_release(&a);
     run_data_release(&now);
@@ -155,11 +146,11 @@ int unchanged_load(struct store *s, const struct unchanged_request *r, struct un
     }
     AUTO_FREE int64_t *run = xcalloc(out->count + 1, sizeof *run);
     size_t runs = 0;
-    for (size_t i = 0; i < out->count; i++) /* those of one run follow each other: it is so many runs ago */
+    for (size_t i = 0; i < out->count; i++)
         if (runs == 0 || run[runs - 1] != out->item[i].run)
             run[runs++] = out->item[i].run;
     for (size_t i = 0; i < runs; i++)
-        if (drop_open(s, r, run[i], out, err) != 0) {
+        if (mark_open(s, r, run[i], out, err) != 0) {
             unchanged_release(out);
             return -1;
         }

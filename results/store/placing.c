@@ -33,8 +33,10 @@ static void add_row(struct cell_tests *c, struct sql_stmt *stmt)
 
 static bool begins_cell(const struct cell_tests *c, struct sql_stmt *stmt, struct last_place *row)
 {
-    *row = (struct last_place){.context = sql_col_int(stmt, "context_len", 0)};
+    *row = (struct last_place){.context = sql_col_int(stmt, "context_len", 0),
+                               .since = sql_col_int(stmt, "since", 0)};
     sql_col_text(stmt, "variant", row->variant, sizeof row->variant);
+    sql_col_text(stmt, "date", row->date, sizeof row->date);
     return row->context != c->place.context || strcmp(row->variant, c->place.variant) != 0;
 }
 
@@ -47,8 +49,11 @@ int last_places(struct store *s, const char *node, const char *ticket, const cha
     int rc;
     SQL_STMT stmt = sql_prepare(
         s,
-        "SELECT s.variant AS variant, s.context_len AS context_len, t.gpu AS gpu, t.wall_s AS wall_s"
-        " FROM series s JOIN test t ON t.series_id = s.id"
+        "WITH night AS (SELECT id, date, row_number() OVER (ORDER BY ordered_at DESC, id DESC) - 1 AS since"
+        " FROM run WHERE node = :node AND ticket = :ticket AND mode = :mode AND purpose = 'sweep')"
+        " SELECT s.variant AS variant, s.context_len AS context_len, t.gpu AS gpu, t.wall_s AS wall_s, n.date"
+        " AS date, n.since AS since"
+        " FROM series s JOIN test t ON t.series_id = s.id JOIN night n ON n.id = t.run_id"
         " WHERE s.node = :node AND s.ticket = :ticket AND s.mode = :mode AND t.status = 'OK' AND t.warmup = 0"
         " AND t.run_id = (SELECT r.id FROM run r WHERE r.node = s.node AND r.ticket = s.ticket"
         " AND r.mode = s.mode AND r.purpose = 'sweep' AND EXISTS (SELECT 1 FROM test o WHERE o.run_id = r.id"

@@ -13,6 +13,8 @@ struct last_place {
     int64_t context;
     char gpu[LAST_PLACE_TEXT_MAX]; /* as test.gpu has it; "" unknown */
     double wall_s;                 /* median of the tests of that run; 0: unknown */
+    char date[CLOCK_DAY_LEN + 1];  /* of that run */
+    int64_t since;                 /* sweeps of the plan after it */
 };
 
 typedef void last_place_fn(void *arg, const struct last_place *place);

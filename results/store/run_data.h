@@ -179,11 +179,13 @@ struct run_unmeasured {
     int context;
 };
 
-/* A cell that was not measured, because nothing that it depends on had changed since it last was. */
+/* A cell that was not measured, because nothing that it depends on had changed since it last was, or because
+ * the run's budget did not suffice for it. */
 struct run_carried {
     char variant[RUN_NAME_MAX];
     int context;
-    char measured[CLOCK_DAY_LEN + 1]; /* the date of the run that measured it last */
+    char measured[CLOCK_DAY_LEN + 1]; /* the date of the run that measured it last; "": never, or unknown */
+    bool budget;                      /* the budget is why */
 };
 
 struct run_data {

@@ -298,11 +298,11 @@ static int load_unmeasured(struct store *s, struct run_data *r, struct err *err)
 
 static int load_carried(struct store *s, struct run_data *r, struct err *err)
 {
-    SQL_STMT stmt =
-        sql_prepare_int(s,
-                        "SELECT variant, context_len, measured_on FROM fingerprint WHERE run_id = :run"
-                        " AND measured_on IS NOT NULL ORDER BY variant, context_len",
-                        ":run", r->info.key, err);
+    SQL_STMT stmt = sql_prepare_int(
+        s,
+        "SELECT variant, context_len, measured_on, left_out = 'budget' AS budget"
+        " FROM fingerprint WHERE run_id = :run AND left_out IS NOT NULL ORDER BY variant, context_len",
+        ":run", r->info.key, err);
     size_t cap = 0;
     int rc;
     while ((rc = sql_step(stmt, err)) > 0) {
@@ -311,6 +311,7 @@ static int load_carried(struct store *s, struct run_data *r, struct err *err)
         sql_col_text(stmt, "variant", c->variant, sizeof c->variant);
         sql_col_text(stmt, "measured_on", c->measured, sizeof c->measured);
         c->context = (int)sql_col_int(stmt, "context_len", 0);
+        c->budget = sql_col_int(stmt, "budget", 0) == 1;
     }
     return rc;
 }

@@ -175,13 +175,14 @@ CREATE TABLE unmeasured (
     PRIMARY KEY (run_id, variant, context_len)
 ) STRICT, WITHOUT ROWID;
 
--- The cells of a run that measures what changed: what decided what their tests measured, as a hash. A row with measured_on is
--- of a cell that was carried: not measured, as a run of that date had measured it with the same fingerprint.
+-- The cells of a run that measures what changed: what decided what their tests measured, as a hash; NULL: unknown. A row with
+-- left_out is of a cell that was not measured: nothing had changed, or the budget did not suffice. measured_on: when it last was.
 CREATE TABLE fingerprint (
     run_id      INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
     variant     TEXT NOT NULL,
     context_len INTEGER NOT NULL,
-    sha256      TEXT NOT NULL CHECK (length(sha256) = 64),
+    sha256      TEXT CHECK (length(sha256) = 64),
+    left_out    TEXT CHECK (left_out = 'unchanged' OR left_out = 'budget'),
     measured_on TEXT CHECK (measured_on GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'),
     PRIMARY KEY (run_id, variant, context_len)
 ) STRICT, WITHOUT ROWID;

@@ -17,13 +17,18 @@ tree() {
     cat >"$dir/src/main.c" <<'END'
 #include "scale.h"
 #include <stdio.h>
+#include <unistd.h>
+#define DIR "IT"
 double helper(double x);
 int main(int argc, char **argv)
 {
     printf("Prompt tokens: %s\n[PERF_TIMING] {\"prefill_s\": %.3f}\n", argv[1], helper(KERNEL) * SCALE);
+    while (access(DIR "/wait", F_OK) == 0 && fclose(fopen(DIR "/waits", "w")) == 0)
+        usleep(10000);
     return argc > 9;
 }
 END
+    sed -i "s|\"IT\"|\"$dir\"|" "$dir/src/main.c"
     echo 'double helper(double x) { return x + 1; }' >"$dir/src/helper.c"
     echo '#define SCALE 1' >"$dir/src/scale.h"
     cat >"$dir/src/script.sh" <<'END'
@@ -97,7 +102,7 @@ nothing() {
         jq -c '[.cells[]?.verdict] | unique')" '["unchanged"]'
     is "gives carried cells to who asks for JSON" "$(ks compare latest --baseline main --json 2>/dev/null | jq '.carried | length')" 6
     like "has them in the report" "$(ks report latest 2>/dev/null)" 'arried.*2026-03-02'
-    is "stores no test of what is carried" "$(sql "SELECT count(*) FROM fingerprint f WHERE f.measured_on IS NOT NULL AND EXISTS
+    is "stores no test of what is carried" "$(sql "SELECT count(*) FROM fingerprint f WHERE f.left_out IS NOT NULL AND EXISTS
         (SELECT 1 FROM test t JOIN series c ON c.id = t.series_id WHERE t.run_id = f.run_id AND c.variant = f.variant
         AND c.context_len = f.context_len)")" 0
 }
@@ -206,6 +211,40 @@ open_cells() {
     is "and six controls" "$(count '^[acd] ')" 6
 }
 
+# starts_never: `run --changed` is killed while it waits for the node's answer.
+starts_never() {
+    printf '#!/bin/sh\necho $$ >%s/asked\nexec sleep 60\n' "$dir" >"$dir/executor"
+    chmod +x "$dir/executor"
+    KERNSWEEP_EXECUTOR=$dir/executor "$KERNSWEEP" run "$plan" --changed --budget 1h --date 2026-03-03 \
+        --artifacts "$dir/artifacts" --db "$DB" >"$dir/out" 2>&1 &
+    until_true 20 test -s "$dir/asked"
+    kill -KILL $! "$(cat "$dir/asked")"
+    wait $! 2>/dev/null
+    NIGHT=3
+}
+
+begun_again() {
+    settled again
+    starts_never
+    exits "attach begins the run" 0 ks attach latest
+    is "as it was asked for: it measures six controls" "$(count '^[a-d] ')" 6
+    like "and keeps the budget" "$(jq -c .budget_s "$dir"/artifacts/2026-03-03/*/job.json)" '^3600(.0)?$'
+}
+
+# The executor is killed in the second test: the run that goes on has the controls that it had.
+resumed() {
+    settled resumed
+    touch "$dir/wait"
+    "$KERNSWEEP" run "$plan" --changed --date 2026-03-03 --artifacts "$dir/artifacts" --db "$DB" >"$dir/out" 2>&1 &
+    until_true 20 test -e "$dir/waits"
+    kill -KILL "$("$KERNSWEEP_EXECUTOR" status --workdir "$TMPDIR/work" | jq '.[] | select(.state == "running") | .pid')"
+    rm "$dir/wait"
+    wait $!
+    NIGHT=3
+    like "an executor goes on" "$(cat "$dir/out")" 'resuming the run where it stopped'
+    is "measures six controls" "$(count '^[a-d] ')" 6
+}
+
 rotation() {
     local n
     settled rotation
@@ -240,12 +279,69 @@ nightly() {
     settled nightly
     try ks nightly "$plan" --artifacts "$dir/artifacts" --reports "$dir/nights"
     exited "exits 0" 0
-    is "carries by the key of the plan" "$(sql "SELECT count(*) FROM fingerprint WHERE measured_on IS NOT NULL")" 6
+    is "carries by the key of the plan" "$(sql "SELECT count(*) FROM fingerprint WHERE left_out = 'unchanged'")" 6
     like "says so in its report" "$(cat "$dir"/nights/*/*/report.md)" 'arried'
     unlike "calls nothing missing or new" "$(cat "$dir"/nights/*/*/summary.json | jq -r .headline)" '[1-9][0-9]* (missing|new|broken)'
 }
 
+# lasting SECONDS: the store's last tests took so long.
+lasting() {
+    sql "UPDATE test SET wall_s = $1"
+}
+
+# Of twelve cells, all of which changed, a budget measures as many as fit by what tests took before.
+budget() {
+    settled budget
+    night --budget 60s
+    like "leaves out what is carried anyway" "$ERR" 'budget: tests of [01] s are expected within 60 s; 0 cells are left out'
+    sed -i 's/SCALE 1/SCALE 1.001/' "$dir/src/scale.h"
+    lasting 5
+    night --budget 60s
+    is "measures six cells of two tests of 5 s, those that were not measured for longest" "$(count)" 6
+    like "says what that takes" "$ERR" 'budget: tests of 60 s are expected within 60 s; 9 cells are left out'
+    is "says so in its record" "$(summary | jq -c '[.cells[] | select(.left_out == "budget") | .carried] | [length, unique]')" \
+        '[9,["2026-03-03"]]'
+    like "under its table" "$OUT" 'left out by the budget, measured 2026-03-03: '
+    like "in its report" "$(ks report latest 2>/dev/null)" 'left out by the budget, measured 2026-03-03: '
+    is "and in JSON" "$(ks show latest --json 2>/dev/null | jq -c '[.carried[].why] | [length, unique]')" '[9,["budget"]]'
+    is "is COMPLETE" "$(summary | jq -r .status)" COMPLETE
+    measured >"$dir/first"
+    night --budget 60s
+    measured >"$dir/second"
+    is "measures the others first the next time" "$(sort "$dir/first" "$dir/second" | uniq -d | wc -l)" 0
+    is "refuses a budget that is none" "$(ks run "$plan" --budget soon 2>&1; echo $?)" \
+        "kernsweep: --budget: expected a time of 1s to 168h, such as 90s, 20m or 1.5h, found \"soon\"
+2"
+}
+
+new_cells() {
+    settled new-cells
+    lasting 5
+    write_plan '["-O1"]' '.contexts += [128]'
+    night --budget 20s
+    is "measures cells of which it does not know how long they take" "$(count ' 128$')" 5
+    like "says how many" "$ERR" 'within 20 s, and 5 cells of unknown duration; '
+    is "and six controls in any case" "$(count '^[a-d] (16|32|64)$')" 6
+}
+
+smoke() {
+    settled smoke '.smoke = [{variant: "a"}, {variant: "b", context: 32}]'
+    sed -i 's/SCALE 1/SCALE 1.001/' "$dir/src/scale.h"
+    lasting 5
+    night --budget 10s
+    is "measures the tier within any budget" "$(measured | tr '\n' ' ')" "a 16 a 32 a 64 b 32 "
+    night --tier smoke
+    is "or nothing else" "$(measured | tr '\n' ' ')" "a 16 a 32 a 64 b 32 "
+    write_plan '["-O1"]'
+    night --tier smoke
+    exited "a plan without one is refused" 2
+    like "and told of" "$ERR" 'has no "smoke", a list of conditions such as'
+}
+
 scenario "a run in which nothing changed" nothing
+scenario "a budget" budget
+scenario "a budget, and cells that are new" new_cells
+scenario "the tier that every budget measures" smoke
 scenario "one of several variants changed" one_variant
 scenario "only flags changed" flags_only
 scenario "only a header changed" header_only
@@ -261,6 +357,8 @@ scenario "a renamed variant" renamed
 scenario "what cannot be known to be unchanged" never_known
 scenario "open cells" open_cells
 scenario "the rotation" rotation
+scenario "a run that was killed before the node had it" begun_again
+scenario "a run whose executor was killed" resumed
 scenario "a plan whose cells are to be measured in every run" each_night
 scenario "a variant that failed for a night" failing
 scenario "nightly" nightly

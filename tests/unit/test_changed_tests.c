@@ -1,28 +1,37 @@
 /* changed_tests: which cells without a change are measured as controls. */
 #include "tests/unit/support.h"
 
+#include "common/base/alloc.h"
 #include "harness/plan/changed_tests.h"
 
 enum { CONTEXTS = 4, VARIANTS = 3, REPETITIONS = 2, CELLS = CONTEXTS * VARIANTS };
 
-static json_t *tests_of(void)
+struct known {
+    struct changed_hint hint[CELLS];
+    struct gpu_hint place[CELLS];
+};
+
+static json_t *job_of(void)
 {
-    json_t *out = json_array();
+    json_t *tests = json_array();
     for (int i = 0; i < REPETITIONS * CELLS; i++)
-        json_array_append_new(out, json_pack("{s:o, s:i, s:i}", "variant", json_sprintf("v%d", i % VARIANTS),
-                                             "context", 16 << i / VARIANTS % CONTEXTS, "repetition",
-                                             i / CELLS + 1));
-    return out;
+        json_array_append_new(tests, json_pack("{s:o, s:i, s:i}", "variant",
+                                               json_sprintf("v%d", i % VARIANTS), "context",
+                                               16 << i / VARIANTS % CONTEXTS, "repetition", i / CELLS + 1));
+    return json_pack("{s:o}", "tests", tests);
 }
 
 /* All cells have a hint; the last one was measured one run earlier than the others. */
-static void fill(struct changed_hint *item)
+static void fill(struct known *k)
 {
+    *k = (struct known){.hint = {{.context = 0}}};
     for (int i = 0; i < CELLS; i++) {
-        item[i] = (struct changed_hint){
-            .context = 16 << i / VARIANTS, .measured = "2026-03-02", .since = i == CELLS - 1 ? 2 : 1};
-        snprintf(item[i].variant, sizeof item[i].variant, "v%d", i % VARIANTS);
-        memset(item[i].fingerprint, 'a', SHA256_HEX_LEN);
+        k->hint[i].context = k->place[i].context = 16 << i / VARIANTS;
+        k->place[i].since = i == CELLS - 1 ? 2 : 1;
+        snprintf(k->place[i].measured, sizeof k->place[i].measured, "2026-03-02");
+        snprintf(k->hint[i].variant, sizeof k->hint[i].variant, "v%d", i % VARIANTS);
+        snprintf(k->place[i].variant, sizeof k->place[i].variant, "v%d", i % VARIANTS);
+        memset(k->hint[i].fingerprint, 'a', SHA256_HEX_LEN);
     }
 }
 
@@ -33,13 +42,13 @@ static json_int_t number(const json_t *test, const char *key)
 
 TEST(oldest_first_then_spread)
 {
-    struct changed_hint item[CELLS];
-    json_auto_t *tests = tests_of();
+    struct known k;
+    json_auto_t *job = job_of();
+    json_t *tests = json_object_get(job, "tests"), *test;
     unsigned variants = 0, contexts = 0;
     size_t i;
-    json_t *test;
-    fill(item);
-    changed_tests_hint(tests, &(struct changed_hints){item, CELLS, 7});
+    fill(&k);
+    changed_tests(job, &(struct changed_hints){k.hint, CELLS, 7}, &(struct gpu_hints){k.place, CELLS});
     json_array_foreach(tests, i, test)
     {
         assert_int_equal(strlen(json_string_value(json_object_get(test, "unless"))), SHA256_HEX_LEN);
@@ -49,7 +58,7 @@ TEST(oldest_first_then_spread)
             assert_string_equal(json_string_value(json_object_get(test, "variant")), "v2");
             assert_int_equal(number(test, "context"), 128);
         }
-        if (number(test, "turn") < CHANGED_CONTROLS_MIN) {
+        if (number(test, "turn") < CONTROLS_MIN) {
             variants |= 1u << (json_string_value(json_object_get(test, "variant"))[1] - '0');
             contexts |= (unsigned)number(test, "context");
         }
@@ -60,20 +69,39 @@ TEST(oldest_first_then_spread)
 
 TEST(a_cell_without_hint_is_measured)
 {
-    struct changed_hint item[CELLS];
-    json_auto_t *tests = tests_of();
-    size_t i, with = 0;
+    struct known k;
+    json_auto_t *job = job_of();
+    size_t i, with = 0, dated = 0;
     json_t *test;
-    fill(item);
-    changed_tests_hint(tests, &(struct changed_hints){item, 1, 7});
-    json_array_foreach(tests, i, test) with += json_object_get(test, "unless") != NULL;
+    fill(&k);
+    changed_tests(job, &(struct changed_hints){k.hint, 1, 7}, &(struct gpu_hints){k.place, 2});
+    json_array_foreach(json_object_get(job, "tests"), i, test)
+    {
+        with += json_object_get(test, "unless") != NULL;
+        dated += json_object_get(test, "measured") != NULL;
+        assert_true(dated == 0 || number(test, "turn") <= CELLS);
+    }
     assert_int_equal(with, REPETITIONS);
+    assert_int_equal(dated, 2 * REPETITIONS);
+}
+
+static json_int_t controls(const struct known *k, size_t count, int64_t nights)
+{
+    json_auto_t *job = job_of();
+    struct known copy = *k;
+    changed_tests(job, &(struct changed_hints){copy.hint, count, nights},
+                  &(struct gpu_hints){copy.place, count});
+    return number(job, "controls");
 }
 
 TEST(enough_controls_for_the_rotation)
 {
-    json_auto_t *tests = tests_of();
-    assert_int_equal(changed_tests_controls(tests, &(struct changed_hints){.nights = 7}),
-                     CHANGED_CONTROLS_MIN);
-    assert_int_equal(changed_tests_controls(tests, &(struct changed_hints){.nights = 1}), CELLS);
+    struct known k;
+    fill(&k);
+    assert_int_equal(controls(&k, 0, 7), CONTROLS_MIN);
+    assert_int_equal(controls(&k, 0, 1), CELLS);
+    assert_int_equal(controls(&k, CELLS, 2), CELLS); /* the turn of all has come */
+    for (int i = 0; i < CELLS / 4; i++)
+        k.hint[i].open = true;
+    assert_int_equal(controls(&k, CELLS, 2), CELLS - CELLS / 4);
 }

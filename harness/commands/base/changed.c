@@ -12,15 +12,15 @@ static void take(const struct unchanged *found, struct changed_hints *out)
     for (size_t i = 0; i < found->count; i++) {
         const struct unchanged_cell *c = &found->item[i];
         struct changed_hint *h = &out->item[out->count++];
-        *h = (struct changed_hint){.context = c->context, .since = c->since};
+        *h = (struct changed_hint){.context = c->context, .open = c->open};
         snprintf(h->variant, sizeof h->variant, "%.64s", c->variant);
         snprintf(h->fingerprint, sizeof h->fingerprint, "%s", c->fingerprint);
-        snprintf(h->measured, sizeof h->measured, "%s", c->measured);
     }
 }
 
-int changed_load(const struct cmd_env *env, const struct plan *p, struct changed_hints *out, struct err *err)
+int changed_load(const void *arg, const struct plan *p, struct changed_hints *out, struct err *err)
 {
+    const struct cmd_env *env = arg;
     AUTO(store_close) struct store store = {0};
     AUTO(unchanged_release) struct unchanged found = {.count = 0};
     struct compare_options options = compare_defaults();
@@ -28,15 +28,9 @@ int changed_load(const struct cmd_env *env, const struct plan *p, struct changed
                                          .ticket = p->settings.ticket,
                                          .mode = p->settings.mode,
                                          .baseline = p->baseline,
-                                         .options = &options,
-                                         .nights = p->changed.nights};
+                                         .options = &options};
     *out = (struct changed_hints){.nights = p->changed.nights};
     options.regression = options.improvement = p->threshold;
-    if (p->scheduler.on)
-        return err_set(err, ERR_INPUT,
-                       "%s: --changed is not supported where a scheduler runs the tests: their builds are "
-                       "made by its jobs, after the tests were chosen",
-                       p->file);
     if (!fs_exists(env->db))
         return 0;
     if (cmd_store_open(env, &store, STORE_READ, err) != 0 || unchanged_load(&store, &of, &found, err) != 0)

@@ -188,8 +188,10 @@ json_t *cmd_json_carried(const struct run_carried *cells, size_t count)
 {
     json_t *all = json_array();
     for (size_t i = 0; i < count; i++)
-        json_array_append_new(all, json_pack("{s:s, s:i, s:s}", "variant", cells[i].variant, "context",
-                                             cells[i].context, "measured", cells[i].measured));
+        json_array_append_new(all, json_pack("{s:s, s:i, s:s?, s:s}", "variant", cells[i].variant, "context",
+                                             cells[i].context, "measured",
+                                             *cells[i].measured ? cells[i].measured : NULL, "why",
+                                             cells[i].budget ? "budget" : "unchanged"));
     return all;
 }
 

@@ -93,7 +93,7 @@ void cmd_print_warnings(const char *where, int count, const char *first);
 
 /* Returns null for NaN and infinity, which JSON lacks. */
 json_t *cmd_json_number(double v);
-/* Returns the cells that a run carried, as an array. */
+/* Returns the cells that a run left out, as an array. */
 json_t *cmd_json_carried(const struct run_carried *cells, size_t count);
 
 /* Parses an option's number; *out keeps its value if text is NULL. ERR_INPUT naming the option. */

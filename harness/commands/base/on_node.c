@@ -2,6 +2,7 @@
 
 #include "common/base/json.h"
 #include "common/base/text.h"
+#include "harness/commands/base/changed.h"
 #include "harness/plan/job.h"
 #include "harness/plan/plan.h"
 #include "harness/session/bundle_dir.h"
@@ -15,6 +16,8 @@ void attach_options(const struct cmd_env *env, const struct attach_args *a, stru
     *opt = (struct session_options){.db = env->db,
                                     .artifacts = a->artifacts ? a->artifacts : "artifacts_remote",
                                     .ssh_config = env->ssh_config,
+                                    .find_changed = changed_load,
+                                    .find_changed_arg = env,
                                     .progress = env->notes,
                                     .view = a->view,
                                     .interrupted = env->interrupted};

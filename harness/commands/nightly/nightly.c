@@ -46,12 +46,29 @@ struct nightly {
     char date[CLOCK_DAY_LEN + 1]; /* day of night_time, for its folder and runs */
 };
 
+/* Cells that earlier nights left open are measured whatever the store says of them. */
+static int find_changed(const void *arg, const struct plan *p, struct changed_hints *out, struct err *err)
+{
+    const struct nightly *n = arg;
+    if (changed_load(n->env, p, out, err) != 0)
+        return -1;
+    for (size_t i = 0; i < out->count; i++)
+        if (open_cells_find(n->state.open, out->item[i].variant, (int)out->item[i].context))
+            out->item[i].open = true;
+    return 0;
+}
+
 static void fill_options(const struct nightly *n, struct session_options *opt)
 {
     const struct attach_args a = {.artifacts = n->args->artifacts,
                                   .view = n->part ? &n->part->relay->view : NULL};
     attach_options(n->env, &a, opt);
     opt->overrides.node = n->part ? n->part->node : n->args->node;
+    opt->overrides.tier = n->args->tier;
+    opt->overrides.budget = n->args->budget;
+    opt->overrides.changed = n->args->changed || json_object_get(n->plan.root, "changed");
+    opt->find_changed = find_changed;
+    opt->find_changed_arg = n;
     opt->sweep = n->part ? n->part->sweep : NULL;
 }
 
@@ -92,31 +109,6 @@ static int resume(struct nightly *n, const struct session_options *opt, bool *fo
     return 0;
 }
 
-/* Cells that earlier nights left open are measured whatever the store says of them. */
-static void drop_open(const json_t *open, struct changed_hints *hints)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < hints->count; i++)
-        if (!open_cells_find(open, hints->item[i].variant, (int)hints->item[i].context))
-            hints->item[kept++] = hints->item[i];
-    hints->count = kept;
-}
-
-static int start(struct nightly *n, const struct session_options *opt, struct err *err)
-{
-    struct session_options own = *opt;
-    struct changed_hints hints = {.count = 0};
-    bool changed = n->args->changed || json_object_get(n->plan.root, "changed");
-    if (changed && changed_load(n->env, &n->plan, &hints, err) != 0)
-        return -1;
-    drop_open(n->state.open, &hints);
-    own.changed = changed ? &hints : NULL;
-    int rc = session_start(&n->session, &n->plan, &own, err);
-    n->session.opt.changed = NULL; /* the runs that confirm and search measure all that they are asked to */
-    free(hints.item);
-    return rc;
-}
-
 /* Measures, or resumes measuring, until the bundle has arrived. The run is then saved as the one of this
  * night, so that it is not measured again if a later step is interrupted. */
 static int measure(struct nightly *n, const struct session_options *opt, struct err *err)
@@ -124,7 +116,7 @@ static int measure(struct nightly *n, const struct session_options *opt, struct 
     bool found;
     if (measure_settle_all(n->plan.file, own_node(n), opt, err) != 0 || resume(n, opt, &found, err) != 0)
         return -1;
-    if (!found && start(n, opt, err) != 0) {
+    if (!found && session_start(&n->session, &n->plan, opt, err) != 0) {
         cmd_print_blockers(&n->session.preflight);
         keep_blocked(n->env, &n->session, &n->plan, err);
         return -1;
@@ -399,6 +391,8 @@ static int nightly(struct cmd_env *env, void *args, const struct words *words, s
         return err_set(err, ERR_INPUT, "nightly: --install-timer and --remove-timer exclude each other");
     if (a->at && !a->install_timer)
         return err_set(err, ERR_INPUT, "nightly: --at belongs to --install-timer");
+    if (overrides_check(&(struct overrides){.tier = a->tier, .budget = a->budget}, err) != 0)
+        return -1;
     return a->remove_timer    ? nightly_uninstall(word, err)
            : a->install_timer ? nightly_install(env, a, word, err)
                               : run_plan(env, a, word, err);
@@ -410,8 +404,7 @@ static const struct arg options[] = {
     {"--node", "NODE", AT(node), "override the plan's node"},
     {"--artifacts", "DIR", AT(artifacts), "folder for bundles (default ./artifacts_remote)"},
     {"--reports", "DIR", AT(reports), "folder for reports and their index (default ./nightly_reports)"},
-    {"--changed", NULL, AT(changed),
-     "measure the cells that changed, those that are open, and controls; carry the others"},
+    CHANGED_OPTIONS(struct nightly_args, ),
     {"--install-timer", NULL, AT(install_timer),
      "run the plan every night, by a systemd user timer or a line in the crontab"},
     {"--at", "TIME", AT(at), "with --install-timer: time of day, local time (default 02:30)"},

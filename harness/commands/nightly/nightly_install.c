@@ -21,7 +21,7 @@ static int absolute(const char *path, char *out, struct err *err)
 struct timer_command {
     char self[FS_PATH_MAX], artifacts[FS_PATH_MAX], reports[FS_PATH_MAX], db[FS_PATH_MAX], ssh[FS_PATH_MAX],
         log[FS_PATH_MAX];
-    const char *argv[20];
+    const char *argv[24];
 };
 
 static int fill_command(const struct cmd_env *env, const struct nightly_args *a, const char *plan,
@@ -38,7 +38,9 @@ static int fill_command(const struct cmd_env *env, const struct nightly_args *a,
                                   "--reports", c->reports, "--db", c->db};
     const char *const maybe[][2] = {{"--ssh-config", env->ssh_config ? c->ssh : NULL},
                                     {"--transport", env->transport},
-                                    {"--node", a->node}};
+                                    {"--node", a->node},
+                                    {"--tier", a->tier},
+                                    {"--budget", a->budget}};
     size_t count = sizeof always / sizeof *always;
     memcpy(c->argv, always, sizeof always);
     for (size_t i = 0; i < sizeof maybe / sizeof *maybe; i++)

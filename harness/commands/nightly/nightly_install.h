@@ -8,6 +8,7 @@
 /* Words of the command line; NULL where absent. */
 struct nightly_args {
     const char *node, *artifacts, *reports, *at;
+    const char *tier, *budget;
     bool install_timer, remove_timer, changed;
 };
 

@@ -22,7 +22,7 @@
 struct run_args {
     struct overrides overrides;
     const char *fail_on, *artifacts, *report, *plan;
-    bool detach, dry_run, confirm, search, smoke, changed;
+    bool detach, dry_run, confirm, search, smoke;
     char standard[FS_PATH_MAX]; /* path of the installed plan, if that is used */
 };
 
@@ -147,7 +147,8 @@ static int check_search(const struct run_args *a, struct err *err)
     const char *other = !a->search              ? NULL
                         : a->detach             ? "--detach"
                         : a->confirm            ? "--confirm"
-                        : a->changed            ? "--changed"
+                        : a->overrides.changed  ? "--changed"
+                        : a->overrides.budget   ? "--budget"
                         : a->dry_run            ? "--dry-run"
                         : a->smoke              ? "--smoke"
                         : a->report             ? "--report"
@@ -167,10 +168,10 @@ static int check_args(const struct cmd_env *env, const struct run_args *a, struc
     if (overrides_check(&a->overrides, err) != 0 ||
         finish_fail_on_from_name(a->fail_on, &fail_on, err) != 0 || cmd_backend(env, &backend, err) != 0)
         return -1;
-    if (a->smoke && (a->detach || a->confirm || a->changed))
-        return err_set(
-            err, ERR_INPUT,
-            "run: --smoke stores nothing, so it cannot be combined with --detach, --confirm or --changed");
+    if (a->smoke && (a->detach || a->confirm || a->overrides.changed || a->overrides.budget))
+        return err_set(err, ERR_INPUT,
+                       "run: --smoke stores nothing, so it cannot be combined with --detach, --confirm, "
+                       "--changed or --budget");
     return check_search(a, err);
 }
 
@@ -235,19 +236,10 @@ static int fill_options(struct cmd_env *env, const struct run_args *a, const str
     return cmd_backend(env, &opt->backend, err);
 }
 
-static int start_run(struct cmd_env *env, const struct run_args *a, const struct plan *p,
-                     const struct session_options *opt, const struct node_part *part, struct session *s,
-                     struct err *err)
+static int start_run(struct cmd_env *env, const struct plan *p, const struct session_options *opt,
+                     const struct node_part *part, struct session *s, struct err *err)
 {
-    struct session_options own = *opt;
-    struct changed_hints hints = {.count = 0};
-    if (a->changed && changed_load(env, p, &hints, err) != 0)
-        return -1;
-    own.changed = a->changed ? &hints : NULL;
-    int rc = session_start(s, p, &own, err);
-    s->opt.changed = NULL; /* what follows measures everything that it is asked to */
-    free(hints.item);
-    if (rc == 0)
+    if (session_start(s, p, opt, err) == 0)
         return 0;
     if (session_is_left(s, err))
         attach_print_left(s);
@@ -267,7 +259,7 @@ static int run_plan(struct cmd_env *env, const struct run_args *a, const struct 
     struct finish_options fin = {.report = part ? NULL : a->report, .quiet = part != NULL};
     struct session_options opt;
     if (finish_fail_on_from_name(a->fail_on, &fin.fail_on, err) != 0 ||
-        fill_options(env, a, p, part, &opt, err) != 0 || start_run(env, a, p, &opt, part, s, err) != 0)
+        fill_options(env, a, p, part, &opt, err) != 0 || start_run(env, p, &opt, part, s, err) != 0)
         return -1;
     if (a->detach)
         return tell_detached(env, s, part);
@@ -358,8 +350,7 @@ static const struct arg options[] = {
      "what counts as failure: regression (default), suspected, failure or none"},
     {"--artifacts", "DIR", AT(artifacts), "folder for bundles (default ./artifacts_remote)"},
     {"--report", "FILE", AT(report), "file for the report (default next to the bundle)"},
-    {"--changed", NULL, AT(changed),
-     "measure the cells that changed, those that are open, and controls; carry the others"},
+    CHANGED_OPTIONS(struct run_args, overrides.),
     {"--confirm", NULL, AT(confirm),
      "measure suspects again, in alternation with the baseline's build, before reporting a regression"},
     {"--search", NULL, AT(search),

@@ -91,19 +91,23 @@ static int read_variant_state(const struct json_at *at, struct draft *d, struct 
     return artifact_cut(at, "reason", v->reason, sizeof v->reason, err);
 }
 
-/* A cell whose fingerprint is unknown has none: it is measured by every run. */
+/* A cell that was measured, with a fingerprint that is unknown, has none: the next run measures it too. */
 static int read_cell(const struct json_at *at, struct draft *d, struct err *err)
 {
     struct draft_fingerprint f = {.variant = ""};
     int64_t context;
-    if (!json_is_string(json_object_get(at->value, "fingerprint")))
+    f.carried = json_object_get(at->value, "carried") != NULL;
+    f.budget = json_object_get(at->value, "left_out") != NULL;
+    bool known = json_is_string(json_object_get(at->value, "fingerprint"));
+    if (!known && !f.carried)
         return 0;
     if (artifact_name(at, "variant", f.variant, sizeof f.variant, err) != 0 ||
         json_get_int(at, "context_len", 1, INT32_MAX, &context, err) != 0 ||
-        artifact_sha256(at, "fingerprint", f.sha256, err) != 0 ||
+        (known && artifact_sha256(at, "fingerprint", f.sha256, err) != 0) ||
         artifact_text(at, "carried", f.measured, sizeof f.measured, err) != 0)
         return -1;
-    if (!*f.sha256 || (*f.measured && !clock_is_day(f.measured)))
+    bool dated = clock_is_day(f.measured), undated = !*f.measured && (f.budget || !f.carried);
+    if ((known && !*f.sha256) || (f.budget && !f.carried) || (!dated && !undated))
         return json_fail(at, err, "expected a fingerprint, and a date of what is carried");
     f.context = (int)context;
     *draft_add_fingerprint(d) = f;

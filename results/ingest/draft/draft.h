@@ -42,12 +42,14 @@ struct draft_test {
     int packed_samples;
 };
 
-/* What decided what a cell's tests measured, as a hash. */
+/* What decided what a cell's tests measured, as a hash; "": unknown. carried, budget, measured: as in struct
+ * run_carried, of a cell that was left out. */
 struct draft_fingerprint {
     char variant[RUN_NAME_MAX];
     int context;
     char sha256[SHA256_HEX_LEN + 1];
-    char measured[CLOCK_DAY_LEN + 1]; /* of a cell that was carried (struct run_carried); "": of this run */
+    bool carried, budget;
+    char measured[CLOCK_DAY_LEN + 1];
 };
 
 struct draft {

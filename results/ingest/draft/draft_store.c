@@ -222,13 +222,14 @@ static int store_unmeasured(struct store *s, const struct draft *d, int64_t key,
     return 0;
 }
 
-/* Of a cell that the run has a test of, it was not carried, whatever the run says. */
+/* Of a cell that the run has a test of, it was not left out, whatever the run says. */
 static int store_fingerprints(struct store *s, const struct draft *d, int64_t key, struct err *err)
 {
     SQL_KEPT stmt = sql_keep(s,
                              "INSERT OR IGNORE INTO fingerprint (run_id, variant, context_len, sha256,"
-                             " measured_on) SELECT :run, :variant, :context, :sha256, nullif(:measured, '')"
-                             " WHERE (:measured = '') = EXISTS (SELECT 1 FROM test t"
+                             " left_out, measured_on) SELECT :run, :variant, :context, nullif(:sha256, ''),"
+                             " nullif(:left_out, ''), nullif(:measured, '')"
+                             " WHERE (:left_out = '') = EXISTS (SELECT 1 FROM test t"
                              " JOIN series c ON c.id = t.series_id WHERE t.run_id = :run"
                              " AND c.variant = :variant AND c.context_len = :context)",
                              err);
@@ -238,6 +239,7 @@ static int store_fingerprints(struct store *s, const struct draft *d, int64_t ke
         sql_bind_text(stmt, ":variant", f->variant);
         sql_bind_int(stmt, ":context", f->context);
         sql_bind_text(stmt, ":sha256", f->sha256);
+        sql_bind_text(stmt, ":left_out", !f->carried ? "" : f->budget ? "budget" : "unchanged");
         sql_bind_text(stmt, ":measured", f->measured);
         if (sql_run(stmt, err) != 0)
             return -1;
