@@ -156,7 +156,8 @@ void add_geometry(json_line &line, const attn_geometry &g, const hipDeviceProp_t
 }
 
 // roofline_share: the longer of the two floors (memory, arithmetic) over the median time. The arithmetic
-// ceiling of 16-bit types is that of the matrix cores.
+// ceiling of 16-bit types is that of the matrix cores, measured right after the launches, at their
+// temperature.
 void add_speed(json_line &line, const attn_shape &s, const bench_result &r)
 {
     const double median = r.times.median();
@@ -169,7 +170,8 @@ void add_speed(json_line &line, const attn_shape &s, const bench_result &r)
     line.add("tflops", attention_flops(s) / median / 1e12).add("bytes", attention_bytes(s));
     line.add("gb_per_s", attention_bytes(s) / median / 1e9);
     line.add("copy_gb_per_s", r.ceiling.copy_bytes_per_s / 1e9).add("fma_tflops", r.ceiling.fma_flops / 1e12);
-    line.add("matrix_tflops", r.ceiling.matrix_flops / 1e12).add("roofline_share", floor / median);
+    line.add("matrix_tflops", r.ceiling.matrix_flops / 1e12)
+        .add("roofline_share", share_of_ceiling(floor / median));
 }
 
 std::string result_line(const bench_options &o, const attn_variant &variant, const bench_result &r)

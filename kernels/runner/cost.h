@@ -3,6 +3,8 @@
 
 #include "runner/tensors.h"
 
+#include <cmath>
+
 // A multiply-add counts as two; a causal mask halves the count.
 inline double attention_flops(const attn_shape &s)
 {
@@ -14,4 +16,11 @@ inline double attention_bytes(const attn_shape &s)
 {
     return static_cast<double>(2 * query_elements(s) + 2 * key_elements(s)) *
            static_cast<double>(dtype_bytes(s.dtype));
+}
+
+// More than all of a ceiling is no share: it was measured lower than what was reached, as on a card that is
+// hot.
+inline double share_of_ceiling(double reached)
+{
+    return reached > 1.0 ? NAN : reached;
 }

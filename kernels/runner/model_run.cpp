@@ -24,7 +24,7 @@ constexpr double longest_sustained_s = 2;
 
 // Rates of a large GEMM, in operations per second. A card at its power limit cannot hold the best one.
 struct gemm_ceiling {
-    double best = 0;      // of a few, each of some milliseconds on a GPU
+    double best = 0;      // of a few before the prefill and after it, each of some milliseconds on a GPU
     double sustained = 0; // back to back, for as long as the prefill took, but at most longest_sustained_s
 };
 
@@ -156,8 +156,9 @@ size_t memory_used()
 #endif
 }
 
-// `prefill_s`: how long the GEMMs run back to back.
-gemm_ceiling measure_ceiling(attn_dtype type, double prefill_s)
+// `before`: what was measured on the card before the prefill, which has made it hot.
+// `prefill_s`: how long the GEMMs run back to back; 0: they do not.
+gemm_ceiling measure_ceiling(attn_dtype type, const gemm_ceiling &before, double prefill_s)
 {
 #if defined(KS_PLATFORM_CPU)
     constexpr int size = 512;
@@ -181,10 +182,12 @@ gemm_ceiling measure_ceiling(attn_dtype type, double prefill_s)
     double fastest = INFINITY;
     for (int i = 0; i < 12; i++)
         fastest = std::min(fastest, seconds(1));
+    const double operations = 2.0 * size * size * size, best = std::max(before.best, operations / fastest);
+    if (prefill_s == 0)
+        return {best, 0};
     const int repetitions =
         std::max(1, static_cast<int>(std::lround(std::min(prefill_s, longest_sustained_s) / fastest)));
-    const double operations = 2.0 * size * size * size;
-    return {operations / fastest, operations * repetitions / seconds(repetitions)};
+    return {best, operations * repetitions / seconds(repetitions)};
 }
 
 model_result run_prompt(const model_options &o, const attn_variant &variant, const model_source &source,
@@ -197,6 +200,8 @@ model_result run_prompt(const model_options &o, const attn_variant &variant, con
     result.prompt = source.prompt();
     result.tokenize_s = tokenizing.seconds();
     check_length(result.prompt.size(), shape);
+    if (o.ceiling)
+        result.ceiling = measure_ceiling(o.dtype, {}, 0);
 
     const host_timer loading;
     const forward_options f = options_for(o, variant, shape, result.prompt.size());
@@ -219,7 +224,7 @@ model_result run_prompt(const model_options &o, const attn_variant &variant, con
     result.fused_products = pass->fused_products();
     pass.reset();
     if (o.ceiling)
-        result.ceiling = measure_ceiling(o.dtype, result.prefill.total());
+        result.ceiling = measure_ceiling(o.dtype, result.ceiling, result.prefill.total());
     return result;
 }
 
@@ -239,7 +244,8 @@ void add_speed(json_line &line, const model_shape &s, const model_result &r)
     line.add("tflops", rate / 1e12);
     if (r.ceiling.best == 0)
         return;
-    line.add("ceiling_tflops", r.ceiling.best / 1e12).add("roofline_share", rate / r.ceiling.best);
+    line.add("ceiling_tflops", r.ceiling.best / 1e12)
+        .add("roofline_share", share_of_ceiling(rate / r.ceiling.best));
     line.add("sustained_tflops", r.ceiling.sustained / 1e12)
         .add("sustained_share", rate / r.ceiling.sustained);
 }

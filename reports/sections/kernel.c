@@ -144,7 +144,7 @@ static void roofline(const struct report_model *m, struct md *w)
         table_text(&t, num_fixed(p->copy_gb_per_s, 0).s);
         table_text(&t, num_fixed(p->fma_tflops, 1).s);
         table_text(&t, num_fixed(p->matrix_tflops, 0).s);
-        table_text(&t, num_percent(p->roofline_share).s);
+        table_text(&t, num_percent(p->roofline_share > SHARE_OVER ? (double)NAN : p->roofline_share).s);
         matrix |= isfinite(p->matrix_tflops);
         share |= isfinite(p->roofline_share);
         over |= p->roofline_share > SHARE_OVER;

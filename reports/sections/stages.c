@@ -3,6 +3,8 @@
 #include "reports/sections/section.h"
 #include "reports/words/number.h"
 
+#include <math.h>
+
 static void add_row(const struct report_model *m, const struct stage_row *r, struct table *t)
 {
     double all = r->gemm_s + r->attention_s + r->other_s;
@@ -12,7 +14,7 @@ static void add_row(const struct report_model *m, const struct stage_row *r, str
     table_text(t, num_seconds(r->attention_s).s);
     table_text(t, num_seconds(r->other_s).s);
     table_text(t, num_percent(r->attention_s / all).s);
-    table_text(t, num_percent(r->roofline_share).s);
+    table_text(t, num_percent(r->roofline_share > SHARE_OVER ? (double)NAN : r->roofline_share).s);
 }
 
 void section_stages(const struct report_model *m, struct md *w)

@@ -204,7 +204,7 @@ void table_performance(struct table *t, const struct variant_view *v, enum repor
     take_axes(run, &axes);
     axis_columns_add(&axes, t);
     if (!wall_alone)
-        table_column(t, v->primary.key, true);
+        table_column(t, v->primary.prompt ? "prefill_s" : quantity_title(&v->primary, lang), true);
     table_column(t, "wall_time_s", true);
     table_column(t, "attn_impl", false);
     if (v->primary.prompt)

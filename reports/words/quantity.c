@@ -17,13 +17,11 @@ struct quantity quantity_of(enum metric m, bool kernels)
     struct quantity q = {.metric = m,
                          .scale = 1,
                          .unit = is_bytes(m) ? "" : metric_info(m)->unit,
-                         .key = metric_info(m)->name,
                          .title = MSG_COUNT,
                          .axis = MSG_COUNT};
     if (m == METRIC_KERNEL_MS || (m == METRIC_PREFILL_S && kernels)) {
         q.scale = m == METRIC_KERNEL_MS ? 1 : 1e3;
         q.unit = metric_info(METRIC_KERNEL_MS)->unit;
-        q.key = "time_ms";
         q.title = MSG_COL_TIME_MS;
         q.axis = MSG_PLOT_KERNEL;
     } else if (m == METRIC_PREFILL_S) {

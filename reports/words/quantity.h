@@ -15,8 +15,7 @@ struct quantity {
     double scale;     /* value shown / value stored */
     const char *unit; /* of the value shown; "" if values include their unit (1.5 GiB) or have none */
     bool prompt;      /* time to process a prompt: tokens per second make sense */
-    const char *key;  /* title of its column in the table that mirrors perf.json */
-    enum msg title;   /* of its column elsewhere; MSG_COUNT: the metric's own, in every language */
+    enum msg title;   /* of its column; MSG_COUNT: the metric's own, in every language */
     enum msg axis;    /* of a plot; MSG_COUNT: the metric's own title */
 };
 

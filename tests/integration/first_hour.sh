@@ -69,6 +69,7 @@ completed() {
     is "what logs completes are the variants of that run" "$(ks complete variant latest | xargs)" "fast two"
     is "and its contexts" "$(ks complete context latest)" 7
     is "of any run" "$(ks complete variant "$(sql "SELECT r.run_id FROM run r JOIN variant v ON v.run_id = r.id WHERE v.name = 'one'")" | xargs)" "fast one"
+    like "bash offers runs and tickets for notes" "$(scripts/completions "$KERNSWEEP" bash | sed -n '/^    note)/,/;;/p' | xargs)" 'names run .*names ticket '
     like "bash asks for them" "$(scripts/completions "$KERNSWEEP" bash)" '3\) words="\$\(_kernsweep_names variant "\$\{COMP_WORDS\[2\]\}"'
 }
 
