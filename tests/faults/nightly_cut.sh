@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # nightly is killed at every point at which it makes something durable (each rename of a finished file), and in the
 # middle of telling people and of confirming: the next start ends the same night, with one report and no test twice.
+# unsanitized: hundreds of starts of the command; integration/nightly runs the same code
 . tests/lib.sh
 
 trace() {

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Jobs that Slurm ends under a test: for a partition that goes first, and at their time limit.
+# unsanitized: what takes the time is Slurm; integration/slurm runs the same code
 . tests/lib.sh
 . tests/slurm.sh
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Sweeps through a real Slurm that does not answer, or has no node for them.
+# unsanitized: what takes the time is Slurm; integration/slurm runs the same code
 . tests/lib.sh
 . tests/slurm.sh
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # GPUs that differ: which card stands out, a cell that moves to another one, and what suffers from neighbours; on a node of four GPUs
 # one of which is 10 % slower than the others.
+# unsanitized: hundreds of starts of the command; integration/gpus runs the same code
 . tests/lib.sh
 . tests/pipeline.sh
 . tests/tree.sh

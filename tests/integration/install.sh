@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # make install into a folder: the command runs there without the checkout; manual pages, completions, the tarball and
 # the removal.
+# unsanitized: what it runs is run by other tests
 . tests/lib.sh
 
 dest=$TMPDIR/dest

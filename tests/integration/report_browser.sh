@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A report's page in headless Chromium: errors, sorting, filtering, width, accessibility, and that the text of a
 # hostile run does nothing. Needs chromium, node, and two packages from npm.
+# unsanitized: a browser for the most part; unit/test_report_hostile and integration/report_examples write pages
 . tests/lib.sh
 
 chromium=$(command -v chromium || command -v chromium-browser) || skip_all "no chromium (scripts/install-deps browser)"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # run --confirm and noise, on a node whose speed the test sets: a fluke, slower sources, a slower node.
+# unsanitized: hundreds of starts of the command; integration/nightly confirms, too
 . tests/lib.sh
 . tests/store.sh
 

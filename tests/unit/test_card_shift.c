@@ -1,6 +1,8 @@
 /* A whole card that becomes slower while each cell runs on one card: one finding about the card, and none
  * about its cells. Simulated nights with fixed seeds; what the assertions print is what docs/statistics.md
- * states. */
+ * states.
+ * unsanitized: simulated nights, as in unit/test_simulation
+ */
 #include "tests/unit/cards_support.h"
 
 enum { SEEDS = 40, NIGHTS = 12, REPETITIONS = 3, BASE_NIGHT = 4 };

@@ -1,5 +1,7 @@
 /* Several GPUs that differ: what is compared with what, on simulated nights in which the obvious comparison
- * is wrong. Fixed seeds; what the assertions print is what docs/statistics.md states. */
+ * is wrong. Fixed seeds; what the assertions print is what docs/statistics.md states.
+ * unsanitized: simulated nights, as in unit/test_simulation
+ */
 #include "reports/words/reason.h"
 #include "tests/unit/cards_support.h"
 

@@ -1,4 +1,6 @@
-/* pair: how often two equal sides seem to differ, and that an outlier hides no difference. */
+/* pair: how often two equal sides seem to differ, and that an outlier hides no difference.
+ * unsanitized: thousands of bootstraps of one function; integration/first_hour runs it
+ */
 #include "tests/unit/support.h"
 
 #include "results/judge/pair.h"

@@ -1,6 +1,7 @@
 /* The judge on simulated nights (tests/simulation), with fixed seeds: how often it raises a false alarm, and
  * what it finds of what was planted. The rates that are asserted are those to reach, whatever the judge
  * reaches today. scripts/bench/judging prints the same table for other seeds.
+ * unsanitized: thousands of nights of arithmetic; unit/test_nights and its neighbours run the same code
  */
 #include "tests/unit/simulation_support.h"
 

@@ -2,6 +2,7 @@
  * % slower than the median of the last ten nights". scripts/bench/judging has more rules. Under three noises
  * it is behind, because it raises fewer false alarms than the rule does; there it has to raise no more of
  * them than the rule, or 4 %.
+ * unsanitized: thousands of nights of arithmetic, as in unit/test_simulation
  */
 #include "tests/unit/simulation_support.h"
 
