@@ -10,13 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REPETITIONS_MIN = 3 };
-
 static int narrow(struct plan *p, const struct suspect_list *cells, struct err *err)
 {
     if (cells_keep(p, cells, err) != 0)
         return -1;
-    matrix_repeat_at_least(&p->matrix, REPETITIONS_MIN);
+    matrix_repeat_at_least(&p->matrix, TURNS_REPETITIONS_MIN);
     return plan_check_size(p, p->file, err);
 }
 

@@ -15,6 +15,7 @@
 
 enum {
     TURNS_EACH = 2, /* runs of each side in one round (A B B A) */
+    TURNS_REPETITIONS_MIN = 3,
     TURNS_RUNS_MAX = TURNS_EACH * CONFIRM_ROUNDS_MAX,
 };
 
@@ -43,8 +44,8 @@ struct turns_made {
  * if only one of them had a tree. */
 int turns_use_trees(struct turns_request *r, const char *base, const char *now, struct err *err);
 
-/* Measures one more round of these cells, with at least three repetitions of each per run. Adds all runs
- * of the round to out, or none. */
+/* Measures one more round of these cells, with at least TURNS_REPETITIONS_MIN repetitions of each per run.
+ * Adds all runs of the round to out, or none. */
 int turns_measure(const struct turns_request *r, const struct suspect_list *cells, struct store *s,
                   struct turns_made *out, struct err *err);
 

@@ -148,6 +148,22 @@ ab_equal() {
     like "and says so" "$OUT" "^INCONCLUSIVE: 1 inconclusive; measured alternately, 1 round$"
 }
 
+# Of three cells, a budget leaves one out by what the plan's last run took; the plan's smoke cell is never left out.
+ab_budget() {
+    fresh budget
+    echo 0.002 >"$TMPDIR/noise"
+    jq '.contexts = [16, 32, 64] | .smoke = [{context: 64}] | .timeouts = {default: 60}' "$TMPDIR/plan.json" >"$TMPDIR/three.json"
+    exits "the plan is run" 0 ks run "$TMPDIR/three.json" --artifacts "$TMPDIR/artifacts"
+    sql "UPDATE test SET wall_s = CASE WHEN series_id IN (SELECT id FROM series WHERE context_len = 16) THEN 0.1 ELSE 1000 END"
+    exits "what was left out is undecided" 6 ks ab "$TMPDIR/three.json" --artifacts "$TMPDIR/artifacts" --base c9 --head c10 --force --budget 10m
+    is "the smoke cell and one other are measured" "$(sql "SELECT DISTINCT context_len FROM test t JOIN series c ON c.id = t.series_id
+        JOIN run r ON r.id = t.run_id WHERE r.purpose = 'ab' ORDER BY 1" | xargs)" "16 64"
+    like "the third is listed" "$OUT" '^ *32 .* inconclusive +left out by the budget$'
+    like "and counted" "$OUT" '^INCONCLUSIVE: 2 unchanged, 1 inconclusive \(1 left out by the budget\); '
+    exits "the tier alone passes" 0 ks ab "$TMPDIR/three.json" --artifacts "$TMPDIR/artifacts" --base c9 --head c10 --force --tier smoke
+    exits "a budget that is none exits 2" 2 ks ab "$TMPDIR/three.json" --base c9 --head c10 --budget soon
+}
+
 ab_sides() {
     local run
     fresh sides
@@ -654,6 +670,7 @@ bisect_words() {
 
 scenario "ab of a slower commit" ab_regression
 scenario "ab of commits that do not differ" ab_equal
+scenario "ab within a budget" ab_budget
 scenario "the sides of ab" ab_sides
 scenario "ab of a head that fails at times" ab_of_a_head_that_fails_at_times
 scenario "bisect of twelve commits" bisect_found

@@ -3,7 +3,7 @@
 #include "common/base/alloc.h"
 #include "common/base/text.h"
 #include "harness/commands/base/on_node.h"
-#include "harness/commands/measure/ab_output.h"
+#include "harness/commands/measure/ab_budget.h"
 #include "harness/session/cells.h"
 #include "harness/session/measure.h"
 #include "results/judge/compare.h"
@@ -17,7 +17,7 @@
 enum { TEXT_MAX = 1 << 20, CHANGE_CONFIRMED = 2 };
 
 struct ab_args {
-    const char *variants, *contexts, *rounds, *node, *artifacts;
+    const char *variants, *contexts, *tier, *rounds, *budget, *node, *artifacts;
     struct ab_side base, head;
     bool markdown, force;
 };
@@ -31,6 +31,7 @@ struct ab {
     struct turns_made made;
     struct ab_cell *cells;
     size_t count;
+    struct ab_budget budget;
     int64_t rounds_max;
     int rounds;
     struct compare_options options;
@@ -39,10 +40,11 @@ struct ab {
 
 static int load_plan(struct ab *ab, const char *file, struct err *err)
 {
-    struct overrides o = {
-        .variants = ab->args->variants, .contexts = ab->args->contexts, .node = ab->args->node};
-    if (plan_load(&ab->plan, file, err) != 0 || overrides_apply(&o, &ab->plan, err) != 0 ||
-        plan_one_node(&ab->plan, err) != 0)
+    const struct ab_args *a = ab->args;
+    const struct overrides o = {
+        .variants = a->variants, .contexts = a->contexts, .tier = a->tier, .node = a->node};
+    if (overrides_check(&o, err) != 0 || plan_load(&ab->plan, file, err) != 0 ||
+        overrides_apply(&o, &ab->plan, err) != 0 || plan_one_node(&ab->plan, err) != 0)
         return -1;
     ab->rounds_max = ab->plan.confirm.rounds;
     ab->options = compare_defaults();
@@ -66,11 +68,9 @@ static void make_cells(struct ab *ab)
 
 static int list_open(void *of, struct suspect_list *out, struct err *err)
 {
-    const struct ab *ab = of;
+    struct ab *ab = of;
     (void)err;
-    for (size_t i = 0; i < ab->count; i++)
-        if (ab->cells[i].open)
-            cells_add(out, ab->cells[i].delta.variant, ab->cells[i].delta.context);
+    ab_budget_choose(&ab->budget, ab->cells, ab->count, ab->rounds_max, out);
     return 0;
 }
 
@@ -236,8 +236,9 @@ static int judge_round(void *of, struct err *err)
         return -1;
     const struct turns_runs base = {sides.bases, sides.count}, head = {sides.nows, sides.count};
     for (size_t i = 0; i < ab->count; i++)
-        if (ab->cells[i].open)
+        if (ab->cells[i].chosen)
             judge_cell(ab, &base, &head, &ab->cells[i]);
+    ab_budget_took(&ab->budget, ab->cells, ab->count);
     ab->rounds++;
     return 0;
 }
@@ -334,11 +335,16 @@ static int check_sides(const struct ab_args *a, struct err *err)
 
 static int run_ab(struct ab *ab, const char *file, struct err *err)
 {
-    if (check_sides(ab->args, err) != 0 || load_plan(ab, file, err) != 0 ||
-        cmd_store_open(ab->env, &ab->store, STORE_WRITE, err) != 0 || set_up(ab, err) != 0)
+    double budget_s;
+    if (check_sides(ab->args, err) != 0 || overrides_budget(ab->args->budget, &budget_s, err) != 0 ||
+        load_plan(ab, file, err) != 0 || cmd_store_open(ab->env, &ab->store, STORE_WRITE, err) != 0 ||
+        set_up(ab, err) != 0)
         return -1;
     make_cells(ab);
-    if (build_sides(ab, err) != 0 || settle(ab, err) != 0)
+    if (build_sides(ab, err) != 0 ||
+        ab_budget_begin(&ab->budget, ab->args->budget, &ab->plan, &ab->store, ab->cells, ab->count, err) !=
+            0 ||
+        settle(ab, err) != 0)
         return -1;
     settle_verdicts(ab);
     return print_result(ab, err);
@@ -370,6 +376,8 @@ static const struct arg options[] = {
     {"--head-env", "NAME=VALUE", AT(head.setting[0]), "the same for the other side"},
     {"--variants", "LIST", AT(variants), "only these variants: v3,v4"},
     {"--contexts", "LIST", AT(contexts), "only these contexts: 4096,8192"},
+    {"--tier", "smoke", AT(tier), "only the cells of the plan's \"smoke\""},
+    {"--budget", "TIME", AT(budget), "measure no longer than about this: 90s, 20m, 1.5h"},
     {"--rounds", "N", AT(rounds), "maximum number of rounds (default: confirm.rounds of the plan)"},
     {"--node", "NODE", AT(node), "override the plan's node"},
     {"--artifacts", "DIR", AT(artifacts), "folder for bundles (default ./artifacts_remote)"},

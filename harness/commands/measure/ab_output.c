@@ -52,6 +52,11 @@ static void write_counts(const struct ab_result *r, struct buf *out)
         buf_printf(out, "%s%zu %s", comma, n, verdict_word(order[i], REPORT_EN));
         comma = ", ";
     }
+    size_t left_out = 0;
+    for (size_t i = 0; i < r->count; i++)
+        left_out += r->cells[i].left_out;
+    if (left_out > 0)
+        buf_printf(out, " (%zu left out by the budget)", left_out);
 }
 
 static enum cell_mark mark_of(const struct ab_cell *c)
@@ -94,8 +99,11 @@ static void add_row(const struct ab_cell *c, struct table *t)
     table_text(t, measured && !isnan(c->control) ? num_change(c->control - 1).s : NUM_NONE);
     table_marked(t, c->same_code ? same_code(c) : verdict_word(d->verdict, REPORT_EN), mark_of(c));
     AUTO(buf_release) struct buf evidence = {.max = TABLE_CELL_MAX};
-    verdict_evidence(d, REPORT_EN, &evidence);
-    if (measured)
+    if (c->left_out)
+        buf_puts(&evidence, "left out by the budget");
+    else
+        verdict_evidence(d, REPORT_EN, &evidence);
+    if (measured || c->left_out)
         table_text(t, buf_str(&evidence));
     else
         table_code(t, buf_str(&evidence)); /* may quote output of the node */
@@ -234,12 +242,13 @@ json_t *ab_encode(const struct ab_result *r)
         const struct delta *d = &r->cells[i].delta;
         json_array_append_new(
             cells,
-            json_pack("{s:s, s:i, s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:i, s:i, s:s}", "variant", d->variant,
-                      "context", d->context, "metric", metric_info(d->metric)->name, "verdict",
-                      verdict_name(d->verdict), "same_code", r->cells[i].same_code, "base_median",
-                      cmd_json_number(d->base.median), "head_median", cmd_json_number(d->now.median), "ratio",
-                      cmd_json_number(d->estimate.ratio), "control", cmd_json_number(r->cells[i].control),
-                      "base_n", d->base.n, "head_n", d->now.n, "reason", verdict_reason(d, REPORT_EN).s));
+            json_pack("{s:s, s:i, s:s, s:s, s:b, s:b, s:o, s:o, s:o, s:o, s:i, s:i, s:s}", "variant",
+                      d->variant, "context", d->context, "metric", metric_info(d->metric)->name, "verdict",
+                      verdict_name(d->verdict), "same_code", r->cells[i].same_code, "left_out",
+                      r->cells[i].left_out, "base_median", cmd_json_number(d->base.median), "head_median",
+                      cmd_json_number(d->now.median), "ratio", cmd_json_number(d->estimate.ratio), "control",
+                      cmd_json_number(r->cells[i].control), "base_n", d->base.n, "head_n", d->now.n, "reason",
+                      verdict_reason(d, REPORT_EN).s));
     }
     return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:i, s:s, s:i}", "ticket", r->ticket, "node", r->node,
                      "gpu", r->gpu, "base", encode_side(r->base), "head", encode_side(r->head), "cells",

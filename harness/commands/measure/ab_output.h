@@ -16,6 +16,10 @@ struct ab_cell {
     double control; /* the base against itself: every second of its runs to the others; NaN if not measured */
     int slower;     /* number of rounds after which it was regressed */
     int faster;     /* number of rounds after which it was improved */
+    bool smoke;     /* of the plan's tier */
+    bool chosen;    /* for the round that is measured */
+    bool left_out;  /* the budget does not suffice for any round of it */
+    double round_s; /* what a round of it takes; NaN: unknown */
 };
 
 struct ab_result {
