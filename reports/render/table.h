@@ -76,10 +76,14 @@ struct screen {
 
 /* Columns are separated by two spaces; external text is made printable. On a terminal that is too narrow,
  * notes stand below their rows, broken between words, and clauses of theirs that all rows have stand once
- * above; of a grid that is still too wide, columns that are the same in all rows are told once. For others,
+ * above; of a grid that is still too wide, columns that are the same in all rows are told once, then titles
+ * are broken, then rows. For others,
  * each row is one line.
  */
 void table_write_text(const struct table *t, struct screen screen, struct buf *out);
+/* Breaks lines that are wider than that many columns (0: none) between words; what a line goes on with is
+ * indented. Colours have no width. */
+void text_wrap(const char *text, size_t columns, struct buf *out);
 
 /* Number of code points in valid UTF-8, which is the width on a terminal for the scripts that we print. */
 size_t table_text_width(const char *text);

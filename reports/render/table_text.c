@@ -5,6 +5,7 @@
 #include "common/base/alloc.h"
 #include "common/base/text.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +18,9 @@ struct layout {
     struct screen screen;
     char **cells; /* as the table's, printable */
     size_t width[TABLE_COLS_MAX];
+    size_t gap;                  /* spaces between columns */
     bool hidden[TABLE_COLS_MAX]; /* written elsewhere */
+    bool folds[TABLE_COLS_MAX];  /* a row goes on in another line with this column */
 };
 
 static const char *mark_colour(enum cell_mark mark)
@@ -35,8 +38,8 @@ static const char *mark_colour(enum cell_mark mark)
     return "";
 }
 
-/* Writes one cell; the last column is not padded. */
-static void write_padded(struct buf *out, const char *text, size_t width, bool right, bool last,
+/* Writes one cell; gap 0: of the last column, which is not padded. */
+static void write_padded(struct buf *out, const char *text, size_t width, bool right, size_t gap,
                          const char *colour)
 {
     size_t own = table_text_width(text);
@@ -47,9 +50,9 @@ static void write_padded(struct buf *out, const char *text, size_t width, bool r
     buf_puts(out, text);
     if (*colour)
         buf_puts(out, "\033[0m");
-    for (size_t i = 0; !right && !last && i < pad; i++)
+    for (size_t i = 0; !right && gap && i < pad; i++)
         buf_putc(out, ' ');
-    buf_puts(out, last ? "" : "  ");
+    buf_printf(out, "%*s", (int)gap, "");
 }
 
 static void end_line(struct buf *out)
@@ -71,20 +74,12 @@ static const char *cell(const struct layout *l, size_t row, size_t col)
     return l->cells[row * l->t->n_cols + col];
 }
 
-static size_t last_shown(const struct layout *l)
-{
-    size_t col = l->t->n_cols;
-    while (col > 1 && l->hidden[col - 1])
-        col--;
-    return col - 1;
-}
-
 static size_t grid_width(const struct layout *l)
 {
     size_t width = 0;
     for (size_t c = 0; c < l->t->n_cols; c++)
-        width += l->hidden[c] ? 0 : l->width[c] + 2;
-    return width ? width - 2 : 0;
+        width += l->hidden[c] ? 0 : l->width[c] + l->gap;
+    return width ? width - l->gap : 0;
 }
 
 static bool is_shared(const struct layout *l, size_t col)
@@ -115,25 +110,59 @@ static void lift_shared(struct layout *l, struct buf *out)
     buf_puts(out, any ? "\n\n" : "");
 }
 
-static void write_wrapped(const struct layout *l, const char *text, struct buf *out)
+static size_t shown_width(const char *text, size_t len)
 {
-    size_t columns = l->screen.columns > NOTE_COLUMNS_MIN ? l->screen.columns : NOTE_COLUMNS_MIN, at = 0;
-    for (const char *word = text; *word;) {
-        size_t len = strcspn(word, " "), shown = 0;
-        for (size_t i = 0; i < len; i++)
-            shown += ((unsigned char)word[i] & 0xc0) != 0x80;
-        if (at == 0 || at + 1 + shown > columns) {
-            buf_printf(out, "%s%*s", at ? "\n" : "", NOTE_INDENT, "");
-            at = NOTE_INDENT;
-        } else {
-            buf_putc(out, ' ');
-            at++;
-        }
-        buf_add(out, word, len);
-        at += shown;
-        word += len + (word[len] == ' ');
+    size_t shown = 0;
+    for (size_t i = 0; i < len; i++) {
+        if (text[i] == '\033') /* a colour, up to its "m" */
+            i += strcspn(text + i, "m");
+        else
+            shown += ((unsigned char)text[i] & 0xc0) != 0x80;
     }
-    buf_puts(out, at ? "\n" : "");
+    return shown;
+}
+
+/* Gives the length of the words that fit into the width, at least one. */
+static size_t words_that_fit(const char *text, size_t len, size_t width)
+{
+    size_t end = 0;
+    for (size_t at = 0; at < len;) {
+        size_t next = at + strspn(text + at, " ");
+        next += strcspn(text + next, " \n");
+        next = next < len ? next : len;
+        if (end && shown_width(text, next) > width)
+            break;
+        at = end = next;
+    }
+    return end;
+}
+
+/* Writes one line of text as several, each after an indentation. */
+static void write_wrapped(const char *text, size_t len, size_t first, size_t indent, size_t columns,
+                          struct buf *out)
+{
+    columns = columns > NOTE_COLUMNS_MIN ? columns : NOTE_COLUMNS_MIN;
+    for (size_t at = 0, before = first; at < len; before = indent) {
+        size_t n = words_that_fit(text + at, len - at, columns - before);
+        buf_printf(out, "%*s", (int)before, "");
+        buf_add(out, text + at, n);
+        buf_putc(out, '\n');
+        at += n;
+        at += strspn(text + at, " ");
+    }
+}
+
+void text_wrap(const char *text, size_t columns, struct buf *out)
+{
+    for (const char *line = text; *line;) {
+        size_t len = strcspn(line, "\n"), indent = strspn(line, " ");
+        if (columns == 0 || indent >= columns / 2 || shown_width(line, len) <= columns) {
+            buf_add(out, line, len);
+            buf_puts(out, line[len] ? "\n" : "");
+        } else
+            write_wrapped(line + indent, len - indent, indent, indent + 2, columns, out);
+        line += len + (line[len] == '\n');
+    }
 }
 
 /* Whether one of the clauses of a note is the given one. */
@@ -173,7 +202,7 @@ static void write_clauses(const struct layout *l, size_t row, size_t col, bool s
     }
     if (text.len && shared)
         buf_printf(out, "%s, in every row:\n", l->t->cols[col].title);
-    write_wrapped(l, buf_str(&text), out);
+    write_wrapped(buf_str(&text), text.len, NOTE_INDENT, NOTE_INDENT, l->screen.columns, out);
     if (text.len && shared)
         buf_putc(out, '\n');
 }
@@ -185,20 +214,96 @@ static void write_notes(const struct layout *l, size_t row, bool shared, struct 
             write_clauses(l, row, c, shared, out);
 }
 
+static size_t longest_word(const char *text)
+{
+    size_t longest = 0;
+    for (const char *p = text; *p; p += strspn(p, " ")) {
+        size_t len = strcspn(p, " "), width = shown_width(p, len);
+        longest = width > longest ? width : longest;
+        p += len;
+    }
+    return longest;
+}
+
+/* Makes columns no wider than their cells and the longest word of their titles. */
+static void wrap_titles(struct layout *l)
+{
+    for (size_t c = 0; c < l->t->n_cols; c++) {
+        l->width[c] = longest_word(l->t->cols[c].title);
+        for (size_t r = 0; r < table_rows(l->t); r++) {
+            size_t w = table_text_width(cell(l, r, c));
+            l->width[c] = w > l->width[c] ? w : l->width[c];
+        }
+    }
+}
+
+static void fold(struct layout *l)
+{
+    for (size_t c = 0, at = 0; c < l->t->n_cols; c++) {
+        if (l->hidden[c])
+            continue;
+        l->folds[c] = at > 0 && at + l->width[c] > l->screen.columns;
+        at = (l->folds[c] ? NOTE_INDENT : at) + l->width[c] + l->gap;
+    }
+}
+
+/* One line of the titles: part number `line` of each; false if none has as many. */
+static bool write_titles(const struct layout *l, size_t from, size_t to, size_t line, struct buf *out)
+{
+    bool any = false;
+    for (size_t c = from; c < to; c++) {
+        if (l->hidden[c])
+            continue;
+        const char *title = l->t->cols[c].title;
+        size_t len = strlen(title), n = words_that_fit(title, len, l->width[c]);
+        for (size_t i = 0; i < line; i++) {
+            title += n + strspn(title + n, " ");
+            len = strlen(title);
+            n = words_that_fit(title, len, l->width[c]);
+        }
+        char part[TABLE_CELL_MAX];
+        snprintf(part, sizeof part, "%.*s", (int)n, title);
+        any |= n > 0;
+        write_padded(out, part, l->width[c], l->t->cols[c].right, c + 1 == to ? 0 : l->gap, "");
+    }
+    return any;
+}
+
+static void write_heading(const struct layout *l, size_t from, size_t to, struct buf *out)
+{
+    for (size_t line = 0;; line++) {
+        AUTO(buf_release) struct buf text = {.max = TABLE_CELL_MAX * TABLE_COLS_MAX};
+        if (!write_titles(l, from, to, line, &text) && line)
+            return;
+        buf_printf(out, "%*s%s", from ? NOTE_INDENT : 0, "", buf_str(&text));
+        end_line(out);
+    }
+}
+
+/* Writes a row, or the titles, in as many lines as they need. */
+static void write_lines(const struct layout *l, const struct table_cell *row, size_t r, struct buf *out)
+{
+    for (size_t from = 0, to; from < l->t->n_cols; from = to) {
+        for (to = from + 1; to < l->t->n_cols && !l->folds[to];)
+            to++;
+        if (!row) {
+            write_heading(l, from, to, out);
+            continue;
+        }
+        buf_printf(out, "%*s", from ? NOTE_INDENT : 0, "");
+        for (size_t c = from; c < to; c++)
+            if (!l->hidden[c])
+                write_padded(out, cell(l, r, c), l->width[c], l->t->cols[c].right, c + 1 == to ? 0 : l->gap,
+                             l->screen.colour ? mark_colour(row[c].mark) : "");
+        end_line(out);
+    }
+}
+
 static void write_rows(const struct layout *l, struct buf *out)
 {
-    const struct table *t = l->t;
-    size_t rows = table_rows(t), last = last_shown(l);
-    for (size_t c = 0; c < t->n_cols; c++)
-        if (!l->hidden[c])
-            write_padded(out, t->cols[c].title, l->width[c], t->cols[c].right, c == last, "");
-    end_line(out);
-    for (size_t r = 0; r < rows; r++) {
-        for (size_t c = 0; c < t->n_cols; c++)
-            if (!l->hidden[c])
-                write_padded(out, cell(l, r, c), l->width[c], t->cols[c].right, c == last,
-                             l->screen.colour ? mark_colour(t->cells[r * t->n_cols + c].mark) : "");
-        end_line(out);
+    write_lines(l, NULL, 0, out);
+    for (size_t r = 0; r < table_rows(l->t); r++) {
+        write_lines(l, &l->t->cells[r * l->t->n_cols], r, out);
         write_notes(l, r, false, out);
     }
 }
@@ -206,7 +311,7 @@ static void write_rows(const struct layout *l, struct buf *out)
 void table_write_text(const struct table *t, struct screen screen, struct buf *out)
 {
     AUTO_FREE char **cells = xcalloc(t->n_cells + 1, sizeof *cells);
-    struct layout l = {.t = t, .screen = screen, .cells = cells};
+    struct layout l = {.t = t, .screen = screen, .cells = cells, .gap = 2};
     out->failed |= !table_ok(t);
     if (out->failed)
         return;
@@ -223,6 +328,12 @@ void table_write_text(const struct table *t, struct screen screen, struct buf *o
         l.hidden[c] = t->cols[c].note;
     if (screen.columns > 0)
         lift_shared(&l, out);
+    if (screen.columns > 0 && grid_width(&l) > screen.columns)
+        wrap_titles(&l);
+    if (screen.columns > 0 && grid_width(&l) > screen.columns)
+        l.gap = 1;
+    if (screen.columns > 0 && grid_width(&l) > screen.columns)
+        fold(&l);
     if (table_rows(t) > 0)
         write_notes(&l, 0, true, out);
     write_rows(&l, out);

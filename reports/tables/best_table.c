@@ -230,21 +230,21 @@ static void fill_table(struct table *t, const struct best_groups *all, size_t ru
         put_group(t, all, &all->item[i], &axes, runs);
 }
 
-int best_table(const struct best_groups *g, size_t runs, enum best_form form, struct buf *out,
+int best_table(const struct best_groups *g, size_t runs, const struct screen *screen, struct buf *out,
                struct err *err)
 {
     AUTO(table_release) struct table table = {0};
     struct md md = {.out = out, .lang = REPORT_EN};
     for (size_t i = 0; i < g->count; i++) {
-        buf_puts(out, form == BEST_MARKDOWN ? "- " : "");
+        buf_puts(out, screen ? "" : "- ");
         put_answer(&g->item[i], runs, out);
     }
     buf_putc(out, '\n');
     fill_table(&table, g, runs);
-    if (form == BEST_MARKDOWN)
-        md_table(&md, &table);
+    if (screen)
+        table_write_text(&table, *screen, out);
     else
-        table_write_text(&table, (struct screen){.colour = form == BEST_COLOUR}, out);
+        md_table(&md, &table);
     return table_ok(&table) && buf_ok(out) ? 0
                                            : err_set(err, ERR_INTERNAL, "more points than can be printed");
 }

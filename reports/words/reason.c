@@ -303,6 +303,8 @@ static void evidence_of_reason(const struct delta *d, enum report_lang lang, str
             out, lang,
             metric_info(d->metric)->kind == METRIC_OF_EXTRA ? MSG_EVIDENCE_NEGLIGIBLE : MSG_EVIDENCE_FLOOR,
             metric_least(d->metric).s, metric_difference(d->metric, d->now.median - d->reference.value).s);
+    if (d->reason == REASON_INSUFFICIENT && d->estimate.method == METHOD_THRESHOLD)
+        message_plain(out, lang, MSG_EVIDENCE_FEW);
     if (d->reason == REASON_SHARED && d->confirmation != CONFIRM_STANDS)
         message_plain(out, lang, MSG_EVIDENCE_GUILTY);
     if (d->reason == REASON_STAYED)

@@ -229,6 +229,64 @@ TEST(a_note_stands_below_its_row_and_what_all_share_once_above)
     assert_non_null(strstr(buf_str(&out), "2.00  n = 3; confirmed in alternation; threshold 5 %\n"));
 }
 
+static void fill_wide(struct table *t)
+{
+    table_column(t, "Variant", false);
+    table_column(t, "Throughput (tok/s)", true);
+    table_column(t, "Step expected", true);
+    table_column(t, "Status", false);
+    for (int i = 1; i <= 2; i++) {
+        table_text(t, i == 1 ? "baseline" : "v3");
+        table_text(t, i == 1 ? "180" : "12");
+        table_text(t, i == 1 ? "4.0x" : "2.0x");
+        table_text(t, i == 1 ? "OK" : "FAIL");
+    }
+}
+
+TEST(a_grid_that_is_too_wide_breaks_its_titles_and_then_its_rows)
+{
+    static const struct {
+        size_t columns;
+        const char *text;
+    } cases[] = {{50, "Variant   Throughput (tok/s)  Step expected  Status\n"
+                      "baseline                 180           4.0x  OK\n"
+                      "v3                        12           2.0x  FAIL\n"},
+                 {40, "Variant   Throughput      Step  Status\n"
+                      "             (tok/s)  expected\n"
+                      "baseline         180      4.0x  OK\n"
+                      "v3                12      2.0x  FAIL\n"},
+                 {36, "Variant  Throughput     Step Status\n"
+                      "            (tok/s) expected\n"
+                      "baseline        180     4.0x OK\n"
+                      "v3               12     2.0x FAIL\n"},
+                 {30, "Variant  Throughput     Step\n"
+                      "            (tok/s) expected\n"
+                      "    Status\n"
+                      "baseline        180     4.0x\n"
+                      "    OK\n"
+                      "v3               12     2.0x\n"
+                      "    FAIL\n"}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        AUTO(table_release) struct table t = {0};
+        AUTO(buf_release) struct buf out = {.max = 4096};
+        fill_wide(&t);
+        table_write_text(&t, (struct screen){.columns = cases[i].columns + (i == 0)}, &out);
+        assert_string_equal(buf_str(&out), cases[i].text);
+    }
+}
+
+TEST(a_line_is_broken_between_words_and_colours_have_no_width)
+{
+    AUTO(buf_release) struct buf out = {.max = 4096};
+    text_wrap("short\n  two words\n\033[32mgreen\033[0m words\n", 11, &out);
+    assert_string_equal(buf_str(&out), "short\n  two words\n\033[32mgreen\033[0m words\n");
+    buf_clear(&out);
+    text_wrap("", 40, &out);
+    text_wrap("  one: two words and many more which need more than forty columns", 40, &out);
+    assert_string_equal(buf_str(&out),
+                        "  one: two words and many more which\n    need more than forty columns\n");
+}
+
 TEST(a_note_is_broken_between_words)
 {
     AUTO(table_release) struct table t = {0};

@@ -239,6 +239,7 @@ TEST(a_single_value_of_new_sources_may_have_a_first_compile_in_it)
     AUTO_FREE char *unknown = after("first-unknown.db", RUN_UNKNOWN, false),
                    *none = after("first-none.db", 0, false), *filled = after("first-filled.db", 3, false),
                    *warmed = after("first-warmed.db", RUN_UNKNOWN, true);
+    holds(unknown, "too few for statistics; threshold 5 %");
     holds(unknown, said);
     lacks(none, "first compile");
     holds(filled, "1 of 1 values now may have a first compile in them");

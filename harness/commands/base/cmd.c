@@ -128,6 +128,14 @@ void cmd_print(const struct buf *text)
     fflush(stdout);
 }
 
+void cmd_print_fitted(const struct buf *text, FILE *out)
+{
+    AUTO(buf_release) struct buf fitted = {.max = 4 * text->max};
+    text_wrap(buf_str(text), cmd_screen(out).columns, &fitted);
+    fwrite(buf_str(&fitted), 1, fitted.len, out);
+    fflush(out);
+}
+
 bool cmd_colour(FILE *out)
 {
     return colour_wanted(out);

@@ -78,6 +78,8 @@ bool cmd_reader_left(void);
 
 /* Prints text to stdout. */
 void cmd_print(const struct buf *text);
+/* Prints tables and sentences, broken between words where a terminal is too narrow for them. */
+void cmd_print_fitted(const struct buf *text, FILE *out);
 bool cmd_colour(FILE *out);
 /* What tables are fitted to. */
 struct screen cmd_screen(FILE *out);

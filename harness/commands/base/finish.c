@@ -127,7 +127,8 @@ static int print_tables(struct finish *f, const struct runrec *rec, bool smoke, 
         range_print(&f->commits_of_night, "Commits since the night before", &text);
         terminal_comparison(&f->comparison, kernels, screen, &text);
     }
-    fprintf(out, "\n%s", buf_str(&text));
+    fputc('\n', out);
+    cmd_print_fitted(&text, out);
     return 0;
 }
 

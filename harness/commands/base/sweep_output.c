@@ -82,8 +82,10 @@ static void print_tables(const struct sweep_output *o)
     if (cmd_store_open(o->env, &s, STORE_READ, &err) != 0 ||
         sweep_report_terminal(&req, cmd_screen(stdout), &text, &err) != 0)
         cmd_fail(&err);
-    else
-        printf("\n%s", buf_str(&text));
+    else {
+        putchar('\n');
+        cmd_print_fitted(&text, stdout);
+    }
     store_close(&s);
 }
 

@@ -64,9 +64,12 @@ json_t *best_encode(const struct best_groups *g, const struct run_data *runs, si
 int best_print(const struct best_groups *g, size_t runs, bool markdown, struct err *err)
 {
     AUTO(buf_release) struct buf text = {.max = OUTPUT_MAX};
-    enum best_form form = markdown ? BEST_MARKDOWN : cmd_colour(stdout) ? BEST_COLOUR : BEST_PLAIN;
-    if (best_table(g, runs, form, &text, err) != 0)
+    const struct screen screen = cmd_screen(stdout);
+    if (best_table(g, runs, markdown ? NULL : &screen, &text, err) != 0)
         return -1;
-    cmd_print(&text);
+    if (markdown)
+        cmd_print(&text);
+    else
+        cmd_print_fitted(&text, stdout);
     return 0;
 }

@@ -255,7 +255,7 @@ static int print_comparison(const struct cmd_env *env, const struct request *req
         compare_output(c, req->format, req->fail_on == FAIL_ON_SUSPECTED, &text);
     if (!buf_ok(&text))
         return err_set(err, ERR_INTERNAL, "the comparison exceeds %zu bytes", text.max);
-    cmd_print(&text);
+    cmd_print_fitted(&text, stdout);
     return code;
 }
 

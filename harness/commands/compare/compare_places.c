@@ -55,7 +55,7 @@ static void print_text(enum place_kind by, const struct place_standing *places, 
 {
     AUTO(buf_release) struct buf text = {.max = REPORT_BYTES_MAX};
     terminal_standings(by, places, n, since, cmd_screen(stdout), &text);
-    cmd_print(&text);
+    cmd_print_fitted(&text, stdout);
 }
 
 int compare_places(const struct cmd_env *env, const struct run_data *run, enum place_kind by,

@@ -149,7 +149,7 @@ static void print_facts(const struct kernel_pair *p)
     }
     if (table_rows(&t)) {
         table_write_text(&t, cmd_screen(stdout), &text);
-        cmd_print(&text);
+        cmd_print_fitted(&text, stdout);
     } else
         puts("  nothing else is known of it");
     table_release(&t);

@@ -143,7 +143,7 @@ static void print_commits(const struct commit_range *r)
 {
     AUTO(buf_release) struct buf text = {.max = 1 << 16};
     range_print(r, "    commits", &text);
-    cmd_print(&text);
+    cmd_print_fitted(&text, stdout);
 }
 
 static void print_fact(const struct fact_change *f)
@@ -240,7 +240,7 @@ static void print_points(const struct timeline *t, const struct listing *how)
     add_rows(t, how, &table);
     table_drop_empty(&table, 3);
     table_write_text(&table, cmd_screen(stdout), &text);
-    cmd_print(&text);
+    cmd_print_fitted(&text, stdout);
 }
 
 static void print_text(const struct timeline *t, const struct listing *how, FILE *notes)

@@ -189,7 +189,7 @@ static void print_table(struct listing *l)
     AUTO(buf_release) struct buf text = {.max = TABLE_BYTES_MAX};
     table_drop_empty(&l->table, l->several ? 2 : 1);
     table_write_text(&l->table, cmd_screen(stdout), &text);
-    cmd_print(&text);
+    cmd_print_fitted(&text, stdout);
 }
 
 static int list_files(struct listing *l, const char **words, size_t n, struct err *err)

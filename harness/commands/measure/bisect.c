@@ -111,7 +111,7 @@ static int print_state(const struct cmd_env *env, const struct bisect_state *b, 
         return cmd_print_json(all);
     }
     bisect_write_text(b, s, cmd_screen(stdout), &text);
-    cmd_print(&text);
+    cmd_print_fitted(&text, stdout);
     return EXIT_DONE;
 }
 

@@ -299,7 +299,7 @@ static void print_text(const struct revisions *r)
         return;
     putchar('\n');
     table_write_text(&t, cmd_screen(stdout), &text);
-    cmd_print(&text);
+    cmd_print_fitted(&text, stdout);
 }
 
 static int exit_code(const struct revisions *r)

@@ -167,7 +167,10 @@ static int print_result(struct cmd_env *env, const struct bench_args *a, const s
     else
         table_write_text(&shown, cmd_screen(stdout), &text);
     fputs(a->markdown ? "" : "\n", stdout);
-    cmd_print(&text);
+    if (a->markdown)
+        cmd_print(&text);
+    else
+        cmd_print_fitted(&text, stdout);
     if (a->store)
         printf("\nstored as run %s\n", run->info.run_id);
     return code;

@@ -72,7 +72,7 @@ static void print_runs(const json_t *runs)
         table_column(&t, titles[i], false);
     json_array_foreach(runs, i, run) add_row(&t, run);
     table_write_text(&t, cmd_screen(stdout), &text);
-    cmd_print(&text);
+    cmd_print_fitted(&text, stdout);
     table_release(&t);
 }
 

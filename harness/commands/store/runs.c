@@ -77,7 +77,7 @@ static void print_runs(const struct run_list *l, size_t shown)
         add_row(&t, &l->runs[i]);
     table_drop_empty(&t, COLUMNS_KEPT);
     table_write_text(&t, cmd_screen(stdout), &text);
-    cmd_print(&text);
+    cmd_print_fitted(&text, stdout);
     table_release(&t);
 }
 
@@ -314,7 +314,7 @@ static int print_run(struct store *s, const struct run_data *r, struct err *err)
     terminal_activity(r, cmd_screen(stdout), &text);
     buf_putc(&text, '\n');
     terminal_scaling(r, kernels, cmd_screen(stdout), &text);
-    cmd_print(&text);
+    cmd_print_fitted(&text, stdout);
     return 0;
 }
 
