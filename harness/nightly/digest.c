@@ -113,6 +113,18 @@ static size_t append_count(char *out, size_t n, const struct comparison *c, enum
     return c->verdicts[v] ? append(out, n, ", %d %s", c->verdicts[v], word) : n;
 }
 
+static size_t append_carried(char *out, size_t n, const struct comparison *c)
+{
+    size_t over = 0;
+    for (size_t i = 0; i < c->n_carried; i++)
+        over += c->carried[i].budget;
+    if (c->n_carried > over)
+        n = append(out, n, ", %zu carried", c->n_carried - over);
+    if (over > 0)
+        n = append(out, n, ", %zu left out by the budget", over);
+    return n;
+}
+
 void digest_verdicts(const struct comparison *c, char out[DIGEST_VERDICTS_MAX])
 {
     const int *v = c->verdicts;
@@ -132,7 +144,9 @@ void digest_verdicts(const struct comparison *c, char out[DIGEST_VERDICTS_MAX])
     n = append_count(out, n, c, VERDICT_ACCEPTED, "accepted");
     n = append_count(out, n, c, VERDICT_FIXED, "fixed");
     n = append_count(out, n, c, VERDICT_NEW, "new");
-    append(out, n, ", %d unchanged, %d inconclusive", v[VERDICT_UNCHANGED], v[VERDICT_NOISY]);
+    n = append(out, n, ", %d unchanged", v[VERDICT_UNCHANGED]);
+    n = append_carried(out, n, c);
+    append(out, n, ", %d inconclusive", v[VERDICT_NOISY]);
 }
 
 /* ", since 2026-11-27, with a1b2c3d (unroll the loop)" */

@@ -128,6 +128,28 @@ static int release_on_error(struct against *out, int rc)
     return rc;
 }
 
+/* Enough nights tell the level of the baseline's runs; then the pool only fills gaps. */
+static int pool_base(struct store *s, const struct run_data *now, struct against *out, struct err *err)
+{
+    AUTO_FREE int64_t *carried = NULL;
+    size_t n_carried = 0;
+    bool alone = out->n_base_runs < 2;
+    if (alone && out->base.n_carried == 0)
+        return 0;
+    if (alone && base_pool_carried(s, &out->base, &carried, &n_carried, err) != 0)
+        return -1;
+    const struct base_pool_request r = {.base = &out->base,
+                                        .runs = alone ? carried : out->base_runs,
+                                        .n_runs = alone ? n_carried : out->n_base_runs,
+                                        .now = now,
+                                        .gaps_only = out->nights.nights >= out->options.history_min,
+                                        .carried_only = alone};
+    if (base_pool(s, &r, &out->pool, err) != 0)
+        return -1;
+    out->is_pooled = true;
+    return 0;
+}
+
 static int open_run(struct store *s, const struct run_data *now, int64_t base_key,
                     const struct compare_options *options, struct against *out, struct err *err)
 {
@@ -135,29 +157,13 @@ static int open_run(struct store *s, const struct run_data *now, int64_t base_ke
         return -1;
     out->base_runs = xmemdup(&base_key, sizeof base_key);
     out->n_base_runs = 1;
-    return nights_before(s, now, out, err);
+    return nights_before(s, now, out, err) != 0 ? -1 : pool_base(s, now, out, err);
 }
 
 int against_run(struct store *s, const struct run_data *now, int64_t base_key,
                 const struct compare_options *options, struct against *out, struct err *err)
 {
     return release_on_error(out, open_run(s, now, base_key, options, out, err));
-}
-
-/* Enough nights tell the level of the baseline's runs; then the pool only fills gaps. */
-static int pool_base(struct store *s, const struct run_data *now, struct against *out, struct err *err)
-{
-    if (out->n_base_runs < 2)
-        return 0;
-    const struct base_pool_request r = {.base = &out->base,
-                                        .runs = out->base_runs,
-                                        .n_runs = out->n_base_runs,
-                                        .now = now,
-                                        .gaps_only = out->nights.nights >= out->options.history_min};
-    if (base_pool(s, &r, &out->pool, err) != 0)
-        return -1;
-    out->is_pooled = true;
-    return 0;
 }
 
 static int look_for_other_sources(struct store *s, struct against *out, struct err *err)

@@ -43,9 +43,20 @@ static bool is_due(const struct run_data *now, const char *variant, int context)
     return false;
 }
 
+static bool was_carried(const struct run_data *base, const char *variant, int context)
+{
+    for (size_t i = 0; i < base->n_carried; i++)
+        if (!base->carried[i].budget && base->carried[i].context == context &&
+            strcmp(base->carried[i].variant, variant) == 0)
+            return true;
+    return false;
+}
+
 /* Whether the values of other runs are added to a cell: to any, or with gaps_only where the base has none. */
 static bool is_wanted(const struct base_pool_request *r, const char *variant, int context)
 {
+    if (r->carried_only)
+        return was_carried(r->base, variant, context);
     if (is_ok(r->base, variant, context))
         return !r->gaps_only;
     return run_data_cell(r->base, variant, context) || is_due(r->now, variant, context);
@@ -62,17 +73,29 @@ static size_t find_variant(struct run_data *out, const struct run_variant *v)
     return out->n_variants++;
 }
 
+static bool is_between(const struct run_data *out, size_t first, size_t end, const struct run_test *t)
+{
+    for (size_t i = first; i < end; i++)
+        if (out->tests[i].variant == t->variant && out->tests[i].context == t->context)
+            return true;
+    return false;
+}
+
 /* Adds only what the other run measured: its failures do not concern the base. */
 static void add_run(const struct base_pool_request *r, const struct run_data *other, struct run_data *out)
 {
+    size_t earlier = out->n_tests;
     out->tests = xrealloc(out->tests, (out->n_tests + other->n_tests + 1) * sizeof *out->tests);
     for (size_t i = 0; i < other->n_tests; i++) {
         const struct run_test *t = &other->tests[i];
         const struct run_variant *v = &other->variants[t->variant];
         if (!is_measurement(t) || !is_wanted(r, v->name, t->context))
             continue;
-        out->tests[out->n_tests] = *t;
-        out->tests[out->n_tests++].variant = find_variant(out, v);
+        struct run_test *added = &out->tests[out->n_tests];
+        *added = *t;
+        added->variant = find_variant(out, v);
+        if (!r->carried_only || !is_between(out, r->base->n_tests, earlier, added))
+            out->n_tests++;
     }
 }
 
@@ -100,14 +123,6 @@ static int add_runs(struct store *s, const struct base_pool_request *r, struct r
     return 0;
 }
 
-static bool is_added(const struct run_data *out, size_t first_added, const struct run_test *t)
-{
-    for (size_t i = first_added; i < out->n_tests; i++)
-        if (out->tests[i].variant == t->variant && out->tests[i].context == t->context)
-            return true;
-    return false;
-}
-
 /* Nor does a failure of the newest run concern the base if another run has a value. */
 static void drop_failures(const struct run_data *base, struct run_data *out)
 {
@@ -115,7 +130,7 @@ static void drop_failures(const struct run_data *base, struct run_data *out)
     for (size_t i = 0; i < out->n_tests; i++) {
         const struct run_test *t = &out->tests[i];
         if (i >= base->n_tests || is_ok(base, out->variants[t->variant].name, t->context) ||
-            !is_added(out, base->n_tests, t))
+            !is_between(out, base->n_tests, out->n_tests, t))
             out->tests[kept++] = *t;
     }
     out->n_tests = kept;
@@ -133,4 +148,28 @@ int base_pool(struct store *s, const struct base_pool_request *r, struct run_dat
         qsort(out->tests, out->n_tests, sizeof *out->tests, by_cell);
     run_data_make_cells(out);
     return 0;
+}
+
+int base_pool_carried(struct store *s, const struct run_data *base, int64_t **runs, size_t *n_runs,
+                      struct err *err)
+{
+    SQL_STMT stmt = sql_prepare_int(
+        s,
+        "SELECT r.id FROM run r WHERE r.id IN (SELECT (SELECT m.run_id FROM fingerprint m"
+        " JOIN run o ON o.id = m.run_id WHERE o.node = b.node AND o.ticket = b.ticket AND o.mode = b.mode"
+        " AND o.purpose = 'sweep' AND o.rejected_at IS NULL AND m.variant = f.variant"
+        " AND m.context_len = f.context_len AND m.sha256 = f.sha256 AND m.left_out IS NULL"
+        " AND (o.ordered_at, o.id) < (b.ordered_at, b.id) ORDER BY o.ordered_at DESC, o.id DESC LIMIT 1)"
+        " FROM fingerprint f JOIN run b ON b.id = f.run_id"
+        " WHERE f.run_id = :run AND f.left_out = 'unchanged') ORDER BY r.ordered_at DESC, r.id DESC",
+        ":run", base->info.key, err);
+    size_t cap = 0;
+    int rc;
+    *n_runs = 0;
+    *runs = NULL;
+    while ((rc = sql_step(stmt, err)) > 0) {
+        ALLOC_GROW(*runs, *n_runs + 1, cap);
+        (*runs)[(*n_runs)++] = sql_col_int(stmt, "id", 0);
+    }
+    return rc;
 }

@@ -101,6 +101,9 @@ nothing() {
     is "finds nothing missing, new or broken" "$(ks compare latest --baseline main --json 2>/dev/null |
         jq -c '[.cells[]?.verdict] | unique')" '["unchanged"]'
     is "gives carried cells to who asks for JSON" "$(ks compare latest --baseline main --json 2>/dev/null | jq '.carried | length')" 6
+    first=$(sql "SELECT run_id FROM run ORDER BY id LIMIT 1")
+    is "has their last values as a base" "$(ks compare latest "$first" --json 2>/dev/null |
+        jq -c '[.cells[]?.verdict] | [length, unique]')" '[15,["unchanged"]]'
     like "has them in the report" "$(ks report latest 2>/dev/null)" 'arried.*2026-03-02'
     is "stores no test of what is carried" "$(sql "SELECT count(*) FROM fingerprint f WHERE f.left_out IS NOT NULL AND EXISTS
         (SELECT 1 FROM test t JOIN series c ON c.id = t.series_id WHERE t.run_id = f.run_id AND c.variant = f.variant
@@ -179,6 +182,23 @@ renamed() {
     night
     is "is measured under its new name" "$(count '^e ')" 3
     is "carries nothing under the old name" "$(summary | jq '[.cells[] | select(.variant == "a")] | length')" 0
+}
+
+# The helper is another function in another file, with the same instructions: what a build contains without its symbols tells.
+kernels() {
+    settled "$1"
+    "$1"
+    night
+    is "$2" "$(count '^[a-d] ')" "$3"
+}
+
+kernel_renamed() {
+    sed -i 's/helper(/kernel(/g' "$dir/src/main.c" "$dir/src/helper.c"
+}
+
+kernel_moved() {
+    mv "$dir/src/helper.c" "$dir/src/scale.c"
+    sed -i 's/helper[.]c/scale.c/' "$plan"
 }
 
 # Programs of which it cannot be known what they run: each replaces variant a.
@@ -281,6 +301,8 @@ nightly() {
     exited "exits 0" 0
     is "carries by the key of the plan" "$(sql "SELECT count(*) FROM fingerprint WHERE left_out = 'unchanged'")" 6
     like "says so in its report" "$(cat "$dir"/nights/*/*/report.md)" 'arried'
+    like "and in its headline" "$(cat "$dir"/nights/*/*/summary.json | jq -r .headline)" ' 9 unchanged, 6 carried, 0 inconclusive$'
+    like "which the index has" "$(cat "$dir"/nights/index.md)" ', 6 carried'
     unlike "calls nothing missing or new" "$(cat "$dir"/nights/*/*/summary.json | jq -r .headline)" '[1-9][0-9]* (missing|new|broken)'
 }
 
@@ -354,6 +376,8 @@ scenario "everything changed" everything
 scenario "a program is stripped" stripped
 scenario "random build ids" build_ids
 scenario "a renamed variant" renamed
+scenario "a renamed kernel" kernels kernel_renamed "is the same: six controls are measured" 6
+scenario "a kernel in a file of another name" kernels kernel_moved "is the same: six controls are measured" 6
 scenario "what cannot be known to be unchanged" never_known
 scenario "open cells" open_cells
 scenario "the rotation" rotation
