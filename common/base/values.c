@@ -11,6 +11,16 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+void items_sort(void *items, size_t n, size_t size, int (*order)(const void *, const void *))
+{
+    const char *first = items;
+    for (size_t i = 1; i < n; i++)
+        if (order(first + (i - 1) * size, first + i * size) > 0) {
+            qsort(items, n, size, order);
+            return;
+        }
+}
+
 void values_sort(double *x, size_t n)
 {
     if (n > FEW) {

@@ -1,6 +1,7 @@
 #include "results/query/history_load.h"
 
 #include "common/base/alloc.h"
+#include "common/base/values.h"
 #include "results/stats/stats.h"
 #include "results/store/identity.h"
 #include "results/store/sql.h"
@@ -19,6 +20,7 @@ struct night {
     const struct history_run *dated; /* NULL: not of the history */
     uint64_t code;
     char gpu[RUN_GPU_MAX], mode[RUN_MODE_MAX];
+    uint64_t device; /* their identity, which costs more than to compare them */
     double values[LIMIT_REPETITIONS];
     size_t n;
 };
@@ -45,7 +47,7 @@ static struct history_point point_of(const struct night *night)
         .measured_at = night->dated->measured_at,
         .within = night->n > 1 ? stats_sd(night->values, night->n) / fabs(median) : NAN,
         .code = night->code,
-        .device = *night->gpu ? gpu_identity(night->gpu, night->mode) : night->dated->device,
+        .device = *night->gpu ? night->device : night->dated->device,
     };
 }
 
@@ -96,7 +98,7 @@ static size_t join_runs(const struct filling *f, struct history_point *out)
         while (to < f->count && f->points[to].rank == f->points[i].rank &&
                f->points[to].point.device == f->points[i].point.device)
             to++;
-        out[count++] = together(&f->points[i], to - i);
+        out[count++] = to - i == 1 ? f->points[i].point : together(&f->points[i], to - i);
     }
     return count;
 }
@@ -108,7 +110,7 @@ static void keep_series(struct history *h, const struct filling *f, const char *
         return;
     struct history_point *points = xmalloc(f->count * sizeof *points);
     ALLOC_GROW(h->series, h->count + 1, h->cap);
-    qsort(f->points, f->count, sizeof *f->points, by_rank);
+    items_sort(f->points, f->count, sizeof *f->points, by_rank);
     struct history_series *into = &h->series[h->count++];
     *into = (struct history_series){
         .context = context, .metric = m, .points = points, .count = join_runs(f, points)};
@@ -189,19 +191,25 @@ struct scan {
     struct store *s;
     const struct history_runs *runs;
     int64_t before;      /* the run that the history is of; 0: none */
-    struct coded *codes; /* sorted by run and variant; only those that are known */
+    struct coded *codes; /* sorted by variant and run; only those that are known */
     size_t n_codes;
+    const struct coded *of_variant; /* those of the variant whose series is read */
+    size_t n_of_variant;
     struct night *night;
     struct filling fill;
     bool *seen; /* by rank: nights that contributed */
 };
 
-static int by_run_and_variant(const void *a, const void *b)
+static int by_run(const void *a, const void *b)
 {
     const struct coded *x = a, *y = b;
-    if (x->run != y->run)
-        return x->run < y->run ? -1 : 1;
-    return strcmp(x->variant, y->variant);
+    return (x->run > y->run) - (x->run < y->run);
+}
+
+static int by_variant_and_run(const void *a, const void *b)
+{
+    int variants = strcmp(((const struct coded *)a)->variant, ((const struct coded *)b)->variant);
+    return variants ? variants : by_run(a, b);
 }
 
 static int load_codes(struct scan *c, struct err *err)
@@ -226,18 +234,29 @@ static int load_codes(struct scan *c, struct err *err)
         sql_col_text(stmt, "code_sha256", sha256, sizeof sha256);
         code->code = run_identity(sha256);
     }
-    if (c->n_codes)
-        qsort(c->codes, c->n_codes, sizeof *c->codes, by_run_and_variant);
+    items_sort(c->codes, c->n_codes, sizeof *c->codes, by_variant_and_run);
     return rc;
 }
 
-static uint64_t code_of(const struct scan *c, int64_t run, const char *variant)
+/* The series come by variant, as the codes do. */
+static void find_codes(struct scan *c, const char *variant)
 {
-    struct coded wanted = {.run = run};
-    if (!c->n_codes)
-        return 0;
-    snprintf(wanted.variant, sizeof wanted.variant, "%s", variant);
-    const struct coded *found = bsearch(&wanted, c->codes, c->n_codes, sizeof wanted, by_run_and_variant);
+    const struct coded *end = c->codes + c->n_codes, *at = c->of_variant ? c->of_variant : c->codes;
+    if (at == end || strcmp(at->variant, variant) > 0)
+        at = c->codes;
+    while (at < end && strcmp(at->variant, variant) < 0)
+        at++;
+    c->of_variant = at;
+    while (at < end && strcmp(at->variant, variant) == 0)
+        at++;
+    c->n_of_variant = (size_t)(at - c->of_variant);
+}
+
+static uint64_t code_of(const struct scan *c, int64_t run)
+{
+    const struct coded wanted = {.run = run};
+    const struct coded *found =
+        c->n_of_variant ? bsearch(&wanted, c->of_variant, c->n_of_variant, sizeof wanted, by_run) : NULL;
     return found ? found->code : 0;
 }
 
@@ -256,20 +275,22 @@ static size_t part_end(const struct history_runs *e, size_t from)
     return to;
 }
 
-static void begin_night(struct scan *c, struct sql_stmt *stmt, int64_t run, const char *variant)
+static void begin_night(struct scan *c, struct sql_stmt *stmt, int64_t run)
 {
     struct night *night = c->night;
     close_night(&c->fill, night);
     night->run = run;
-    sql_col_text(stmt, "gpu", night->gpu, sizeof night->gpu);
-    sql_col_text(stmt, "gpu_mode", night->mode, sizeof night->mode);
+    if (is_other_gpu(stmt, night)) {
+        sql_col_text(stmt, "gpu", night->gpu, sizeof night->gpu);
+        sql_col_text(stmt, "gpu_mode", night->mode, sizeof night->mode);
+        night->device = gpu_identity(night->gpu, night->mode);
+    }
     night->dated = history_runs_find(c->runs, run);
-    night->code = night->dated ? code_of(c, run, variant) : 0;
+    night->code = night->dated ? code_of(c, run) : 0;
 }
 
 /* The rows of a series are sorted by run and GPU. */
-static int scan_part(struct scan *c, struct sql_stmt *stmt, const char *variant, int context, enum metric m,
-                     struct err *err)
+static int scan_part(struct scan *c, struct sql_stmt *stmt, int context, enum metric m, struct err *err)
 {
     struct night *night = c->night;
     int rc;
@@ -277,7 +298,7 @@ static int scan_part(struct scan *c, struct sql_stmt *stmt, const char *variant,
         int64_t run = sql_col_int(stmt, "run_id", 0);
         double v = derive(m, sql_col_num(stmt, "value"), context);
         if (run != night->run || is_other_gpu(stmt, night))
-            begin_night(c, stmt, run, variant);
+            begin_night(c, stmt, run);
         if (metric_info(m)->sampled)
             sql_col_text(stmt, "part", c->fill.part, sizeof c->fill.part);
         if (night->dated && !isnan(v) && night->n < LIMIT_REPETITIONS)
@@ -286,8 +307,8 @@ static int scan_part(struct scan *c, struct sql_stmt *stmt, const char *variant,
     return rc;
 }
 
-static int scan_series(struct scan *c, struct sql_stmt *stmt, int64_t series, const char *variant,
-                       int context, enum metric m, struct err *err)
+static int scan_series(struct scan *c, struct sql_stmt *stmt, int64_t series, int context, enum metric m,
+                       struct err *err)
 {
     struct night *night = c->night;
     const struct metric_info *info = metric_info(m);
@@ -310,7 +331,7 @@ static int scan_series(struct scan *c, struct sql_stmt *stmt, int64_t series, co
         to = part_end(c->runs, from);
         sql_bind_int(stmt, ":first", c->runs->items[from].key);
         sql_bind_int(stmt, ":last", c->runs->items[to - 1].key);
-        if (scan_part(c, stmt, variant, context, m, err) != 0)
+        if (scan_part(c, stmt, context, m, err) != 0)
             return -1;
     }
     close_night(&c->fill, night);
@@ -330,7 +351,8 @@ static int scan_metric(struct scan *c, struct sql_stmt *list, enum metric m, str
     while ((rc = sql_step(list, err)) > 0) {
         int context = (int)sql_col_int(list, "context_len", 0);
         sql_col_text(list, "variant", variant, sizeof variant);
-        if (scan_series(c, stmt, sql_col_int(list, "id", 0), variant, context, m, err) != 0)
+        find_codes(c, variant);
+        if (scan_series(c, stmt, sql_col_int(list, "id", 0), context, m, err) != 0)
             return -1;
         keep_series(out, &c->fill, variant, context, m);
     }
@@ -381,7 +403,7 @@ int history_load(struct store *s, const struct history_options *o, struct histor
     struct scan c = {.s = s,
                      .runs = &runs,
                      .before = o->before,
-                     .night = xmalloc(sizeof *c.night),
+                     .night = xcalloc(1, sizeof *c.night),
                      .seen = xcalloc(runs.nights, sizeof *c.seen)};
     if (load_codes(&c, err) != 0 || scan_all(&c, o, out, err) != 0) {
         history_release(out);

@@ -1,6 +1,7 @@
 #include "results/store/run_load.h"
 
 #include "common/base/alloc.h"
+#include "common/base/values.h"
 #include "results/store/identity.h"
 #include "results/store/measured_sql.h"
 #include "results/store/when.h"
@@ -191,7 +192,7 @@ static int load_tests(struct store *s, struct run_data *r, struct err *err)
         " t.vram_after, t.vram_max_gap_ms, t.cpu_user_s, t.cpu_system_s, t.timeout_s, t.started_at, "
         "t.prompt_tokens,"
         " t.exit_code, t.signal, t.samples, t.attn_impl, t.reason,"
-        " t.test_index, t.host, t.gpu, t.gpu_mode, t.beside, t.compiled, t.contained"
+        " t.test_index, t.host, t.gpu, t.gpu_mode, t.contained, t.beside, t.compiled"
 #define METRIC_TEST(id, name, column, ...) ", t." #column
 #include "results/store/metric.def"
         ACTIVITY_COLUMNS " FROM test t CROSS JOIN series c ON c.id = t.series_id"
@@ -202,8 +203,7 @@ static int load_tests(struct store *s, struct run_data *r, struct err *err)
     while ((rc = sql_step(stmt, err)) > 0)
         if (read_test(s, stmt, r, &cap, err) != 0)
             return -1;
-    if (r->n_tests > 0)
-        qsort(r->tests, r->n_tests, sizeof *r->tests, by_place);
+    items_sort(r->tests, r->n_tests, sizeof *r->tests, by_place);
     return rc;
 }
 

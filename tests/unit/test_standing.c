@@ -3,6 +3,7 @@
 #include "tests/unit/support.h"
 
 #include "results/judge/nights/standing.h"
+#include "results/judge/nights/standing_window.h"
 #include "results/stats/stats.h"
 
 enum { NIGHTS = 200 };
@@ -272,6 +273,56 @@ TEST(a_young_cell_is_asked_about_without_being_touched)
     assert_int_equal(standing_nights_to_open(&w.s, w.x, STANDING_FIRST - 1), 0);
     assert_memory_equal(&before, &w.s, sizeof before);
     assert_memory_equal(members, w.s.members, w.s.n * sizeof *members);
+}
+
+/* The level and the scale are those that the nights say anew. */
+static void assert_nothing_is_remembered_wrongly(const struct standing *s)
+{
+    double level, scale;
+    size_t of;
+    if (!standing_level(s, &level, &scale))
+        return;
+    assert_near(level, s->open ? s->level : standing_median_before(s, s->n, &of), 0);
+    struct standing anew = *s;
+    anew.sizes.to = 0;
+    for (size_t back = 0; back < 12 && back < s->n_apart; back++)
+        assert_near(standing_scale(s, s->n_apart - back), standing_scale(&anew, s->n_apart - back), 0);
+}
+
+TEST(what_is_remembered_of_the_nights_is_what_they_say)
+{
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        AUTO(world_release) struct world w;
+        struct stats_rng rng;
+        still(&w, seed);
+        stats_rng_seed(&rng, 1000 + seed);
+        for (size_t i = 10; i + 12 < NIGHTS; i += 1 + stats_rng_below(&rng, 30))
+            add(&w, i, i + 1 + stats_rng_below(&rng, 12), 0.08 * stats_rng_normal(&rng));
+        for (size_t i = 0; i < NIGHTS; i++) {
+            uint64_t chance = stats_rng_below(&rng, 200);
+            standing_step(&w.s, i, chance < 20);
+            if (chance == 20)
+                standing_accept(&w.s, i);
+            if (chance == 21)
+                standing_restart(&w.s);
+            assert_nothing_is_remembered_wrongly(&w.s);
+        }
+    }
+}
+
+TEST(what_may_be_a_median_is_never_denied)
+{
+    AUTO(world_release) struct world w;
+    still(&w, 13);
+    until(&w, NIGHTS);
+    for (size_t n = 4; n <= w.s.n; n++) {
+        size_t of;
+        double median = standing_median_before(&w.s, n, &of);
+        assert_true(standing_median_may_be(&w.s, n, 1, median - 1e-9));
+        assert_true(standing_median_may_be(&w.s, n, -1, median + 1e-9));
+        assert_false(standing_median_may_be(&w.s, n, 1, median + 0.05));
+        assert_false(standing_median_may_be(&w.s, n, -1, median - 0.05));
+    }
 }
 
 /* So many variants, all cells of the first ones worse. */

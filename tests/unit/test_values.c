@@ -70,3 +70,25 @@ TEST(infinities_are_the_ends)
     values_sort(x, COUNT(x));
     assert_true(x[0] == -INFINITY && x[1] == -2 && x[2] == 0 && x[3] == 3 && x[4] == INFINITY);
 }
+
+struct item {
+    int size, place;
+};
+
+static int by_item_size(const void *a, const void *b)
+{
+    const struct item *x = a, *y = b;
+    return (x->size > y->size) - (x->size < y->size);
+}
+
+TEST(items_are_sorted_whether_in_order_or_not)
+{
+    struct item in_order[] = {{1, 0}, {1, 1}, {2, 2}, {3, 3}}, mixed[] = {{1, 0}, {3, 1}, {2, 2}};
+    items_sort(in_order, COUNT(in_order), sizeof *in_order, by_item_size);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(in_order[i].place, i);
+    items_sort(mixed, COUNT(mixed), sizeof *mixed, by_item_size);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(mixed[i].size, i + 1);
+    items_sort(NULL, 0, sizeof *mixed, by_item_size);
+}

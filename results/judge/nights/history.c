@@ -1,6 +1,7 @@
 #include "results/judge/nights/history.h"
 
 #include "common/base/alloc.h"
+#include "common/base/values.h"
 #include "results/judge/nights/places.h"
 
 #include <stdio.h>
@@ -27,8 +28,7 @@ static int by_place(const void *a, const void *b)
 
 void history_sort(struct history *h)
 {
-    if (h->count)
-        qsort(h->series, h->count, sizeof *h->series, by_place);
+    items_sort(h->series, h->count, sizeof *h->series, by_place);
 }
 
 static int by_night(const void *a, const void *b)
@@ -51,8 +51,7 @@ static int worth(const struct history_point *p, uint64_t device)
 static size_t one_of_a_run(struct history_point *points, size_t n, uint64_t device)
 {
     size_t kept = 0;
-    if (n)
-        qsort(points, n, sizeof *points, by_night);
+    items_sort(points, n, sizeof *points, by_night);
     for (size_t i = 0; i < n; i++) {
         if (!kept || points[kept - 1].run_key != points[i].run_key)
             points[kept++] = points[i];

@@ -1,6 +1,7 @@
 #include "results/judge/nights/night_cells.h"
 
 #include "common/base/alloc.h"
+#include "common/base/values.h"
 #include "results/judge/nights/scale.h"
 
 #include <math.h>
@@ -109,12 +110,6 @@ static size_t take_points(const struct history_series *s, bool foreign, struct n
     return c->count;
 }
 
-static void sort_points(const struct history_point **points, size_t n)
-{
-    if (n)
-        qsort(points, n, sizeof *points, points_by_time);
-}
-
 static void fill_cell(const struct nights *n, const struct history_series *s, struct night_cell *c)
 {
     c->series = s;
@@ -125,8 +120,8 @@ static void fill_cell(const struct nights *n, const struct history_series *s, st
     c->worse = xcalloc(s->count + 1 + STANDING_AHEAD, sizeof *c->worse);
     c->foreign = take_points(s, true, c);
     take_points(s, false, c);
-    sort_points(c->points, c->foreign);
-    sort_points(c->points + c->foreign, c->count - c->foreign);
+    items_sort(c->points, c->foreign, sizeof *c->points, points_by_time);
+    items_sort(c->points + c->foreign, c->count - c->foreign, sizeof *c->points, points_by_time);
     for (size_t i = 0; i < c->count; i++) {
         c->night[i] = find_night(n, c->points[i]);
         c->u[i] = c->points[i]->median;

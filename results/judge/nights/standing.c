@@ -37,17 +37,16 @@ void standing_release(struct standing *s)
 
 void standing_restart(struct standing *s)
 {
-    s->n = s->n_apart = s->n_held = s->n_returned = 0;
+    s->n = s->n_apart = s->n_held = s->n_returned = s->sizes.to = 0;
     s->open = false;
     s->gain = 0;
 }
 
 bool standing_level(const struct standing *s, double *level, double *scale)
 {
-    size_t of;
     if (s->n < STANDING_ADOPT)
         return false;
-    *level = s->open ? s->level : standing_median_before(s, s->n, &of);
+    *level = s->open ? s->level : s->middle;
     *scale = standing_scale(s, s->n_apart);
     return true;
 }
@@ -87,6 +86,7 @@ static void measure_first(struct standing *s)
 {
     size_t of;
     double level = standing_median_before(s, s->n, &of);
+    s->sizes.to = 0;
     for (s->n_apart = 0; s->n_apart < s->n; s->n_apart++)
         s->apart[s->n_apart] = s->x[s->members[s->n_apart]] - level;
 }
@@ -224,6 +224,7 @@ static void begin_level(struct standing *s, size_t newest)
     size_t of;
     memmove(s->members, s->members + s->n - newest, newest * sizeof *s->members);
     s->n = newest;
+    s->sizes.to = 0;
     double level = standing_median_before(s, s->n, &of);
     size_t known = newest < s->n_apart ? newest : s->n_apart;
     for (size_t i = 0; i < known; i++)
@@ -233,9 +234,13 @@ static void begin_level(struct standing *s, size_t newest)
 static bool adopt_better(struct standing *s)
 {
     const size_t k = STANDING_ADOPT;
-    double low[STANDING_ADOPT];
+    double low[STANDING_ADOPT], most = -INFINITY;
     size_t behind;
     if (s->n <= 2 * k)
+        return false;
+    for (size_t i = 0; i < k; i++)
+        most = fmax(most, s->x[s->members[s->n - k + i]]);
+    if (!standing_median_may_be(s, s->n - k, 1, most))
         return false;
     double before = standing_median_before(s, s->n - k, &behind);
     for (size_t i = 0; i < k; i++)
@@ -244,10 +249,12 @@ static bool adopt_better(struct standing *s)
     for (size_t i = 0; i < k; i++)
         if (low[i] > -STANDING_SHARE_OF_FEW * gain)
             return false;
+    if (gain <= STANDING_START)
+        return false;
     double error = sqrt(STANDING_MEDIAN_VARIANCE / (double)k + STANDING_MEDIAN_VARIANCE / (double)behind);
     bool clear = gain > better_errors * error * standing_scale(s, s->n_apart - 1) ||
                  gain > far_better_errors * error * standing_scale(s, s->n_apart - k);
-    if (gain <= STANDING_START || !clear)
+    if (!clear)
         return false;
     begin_level(s, k);
     note_return(s, s->members[k - 1], gain);
@@ -293,7 +300,9 @@ static enum standing_change advance(struct standing *s, size_t point, bool uneve
 enum standing_change standing_step(struct standing *s, size_t point, bool uneven)
 {
     enum standing_change change = advance(s, point, uneven);
-    return change == STANDING_SAME && !s->open && adopt_better(s) ? STANDING_BEGINS : change;
+    bool begins = change == STANDING_SAME && !s->open && adopt_better(s);
+    standing_look(s);
+    return begins ? STANDING_BEGINS : change;
 }
 
 bool standing_accept(struct standing *s, size_t point)
@@ -304,6 +313,7 @@ bool standing_accept(struct standing *s, size_t point)
         s->open = false;
         for (s->n = 0; first <= point; first++)
             s->members[s->n++] = first;
+        standing_look(s);
         return true;
     }
     if (!standing_level(s, &level, &scale))
@@ -317,6 +327,7 @@ bool standing_accept(struct standing *s, size_t point)
     if (newest == 0)
         return false;
     begin_level(s, newest);
+    standing_look(s);
     return true;
 }
 
@@ -345,6 +356,7 @@ size_t standing_nights_to_open(const struct standing *s, double *x, size_t point
     for (size_t k = 0; k <= STANDING_AHEAD; k++) {
         x[point + k] = x[point];
         advance(&ahead, point + k, false);
+        standing_look(&ahead);
         if (ahead.open)
             return k;
     }

@@ -9,9 +9,16 @@ enum {
     STANDING_ADOPT = 4,    /* nights that make a better level */
     STANDING_HELD_MAX = 4, /* uneven nights in a row that count after all */
     STANDING_LEVEL = 20,   /* nights behind a level at most */
+    STANDING_LOOK = 60,    /* nights that say how far a night may lie from it */
     STANDING_RETURNS = 3,  /* after so many, to have left again is no news: the cell has states */
     STANDING_BACK = 3,     /* nights in a row that close a finding */
     STANDING_AHEAD = 7,    /* nights that are looked ahead */
+};
+
+/* How far some nights in a row lie from their level, sorted. */
+struct standing_sizes {
+    double v[STANDING_LOOK];
+    size_t from, to; /* of standing.apart */
 };
 
 struct standing {
@@ -21,8 +28,10 @@ struct standing {
         alike; /* how many nights say as much as one that is independent of those before it; 1 if they are */
     size_t *members; /* points of the present level, in order */
     size_t n;
+    double middle; /* the median of the newest of them; unless a finding is open */
     double *apart; /* how far the nights before lay from their level */
     size_t n_apart;
+    struct standing_sizes sizes;    /* of the newest of them */
     size_t held[STANDING_HELD_MAX]; /* points of uneven nights */
     size_t n_held;
     bool open;

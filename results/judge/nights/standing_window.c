@@ -6,7 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { LOOK = 60, PAST_MIN = 4 };
+/* Nights are sorted again unless so few of them are others. */
+enum { LOOK = STANDING_LOOK, PAST_MIN = 4, OTHERS_MAX = 8 };
 
 /* What a window of k nights has to show: a mean so large, and so many of its standard errors. */
 static const double mean_least[STANDING_WINDOW_MAX + 1] = {
@@ -36,18 +37,74 @@ double standing_median_before(const struct standing *s, size_t n, size_t *of)
     return stats_median(v, count);
 }
 
+/* Takes a size out of n, which it is one of. */
+static void drop(double *sorted, size_t n, double size)
+{
+    size_t i = 0;
+    while (i + 1 < n && sorted[i] < size)
+        i++;
+    memmove(sorted + i, sorted + i + 1, (n - i - 1) * sizeof *sorted);
+}
+
+static void add(double *sorted, size_t n, double size)
+{
+    for (; n > 0 && sorted[n - 1] > size; n--)
+        sorted[n] = sorted[n - 1];
+    sorted[n] = size;
+}
+
+/* To those of the newest of the first n in apart. */
+static void move_sizes(const double *apart, size_t n, struct standing_sizes *z)
+{
+    size_t from = n > LOOK ? n - LOOK : 0;
+    if (z->to == 0 || z->to + OTHERS_MAX < n || n + OTHERS_MAX < z->to) {
+        for (size_t i = from; i < n; i++)
+            z->v[i - from] = fabs(apart[i]);
+        values_sort(z->v, n - from);
+        z->from = from;
+        z->to = n;
+    }
+    for (; z->from < from; z->from++)
+        drop(z->v, z->to - z->from, fabs(apart[z->from]));
+    for (; z->to > n; z->to--)
+        drop(z->v, z->to - z->from, fabs(apart[z->to - 1]));
+    for (; z->to < n; z->to++)
+        add(z->v, z->to - z->from, fabs(apart[z->to]));
+    for (; z->from > from; z->from--)
+        add(z->v, z->to - z->from, fabs(apart[z->from - 1]));
+}
+
+void standing_look(struct standing *s)
+{
+    size_t of;
+    move_sizes(s->apart, s->n_apart, &s->sizes);
+    if (!s->open)
+        s->middle = standing_median_before(s, s->n, &of);
+}
+
 double standing_scale(const struct standing *s, size_t n)
 {
-    double d[LOOK];
+    struct standing_sizes moved;
+    const double *d = s->sizes.v;
     size_t count = n < LOOK ? n : LOOK;
     if (count == 0)
         return s->least;
-    for (size_t i = 0; i < count; i++)
-        d[i] = fabs(s->apart[n - count + i]);
-    values_sort(d, count);
+    if (s->sizes.to != n) {
+        moved = s->sizes;
+        move_sizes(s->apart, n, &moved);
+        d = moved.v;
+    }
     double middle = 1.4826 * (d[(count - 1) / 2] + d[count / 2]) / 2;
     size_t tail = count * 9 / 10;
     return fmax(fmax(middle, s->least), tail_weight * d[tail < count ? tail : count - 1] / 1.645);
+}
+
+bool standing_median_may_be(const struct standing *s, size_t n, double side, double value)
+{
+    size_t count = n < STANDING_LEVEL ? n : STANDING_LEVEL, such = 0;
+    for (size_t i = n - count; i < n; i++)
+        such += side * s->x[s->members[i]] > side * value;
+    return such >= count / 2;
 }
 
 /* The mean, in which no value counts for more than the lower median. sorted: ascending. */
@@ -114,6 +171,8 @@ static size_t find_shortest(const struct standing *s, double *level, double *siz
          k <= STANDING_WINDOW_MAX && s->n >= k + STANDING_ADOPT && s->n_apart >= k; k++) {
         double v[STANDING_WINDOW_MAX];
         size_t behind;
+        if (!standing_median_may_be(s, s->n - k, -1, s->x[s->members[s->n - k]]))
+            continue;
         *level = standing_median_before(s, s->n - k, &behind);
         for (size_t i = 0; i < k; i++)
             v[i] = s->x[s->members[s->n - k + i]] - *level;
@@ -128,13 +187,13 @@ static size_t find_shortest(const struct standing *s, double *level, double *siz
 static bool is_beyond_all(const struct standing *s, double *level)
 {
     size_t behind, n = s->n_apart - 1;
-    double worst = STANDING_WORSE;
-    if (s->n <= STANDING_ADOPT)
+    double worst = STANDING_WORSE, newest = s->x[s->members[s->n - 1]];
+    if (s->n <= STANDING_ADOPT || !standing_median_may_be(s, s->n - 1, -1, newest - STANDING_WORSE))
         return false;
     *level = standing_median_before(s, s->n - 1, &behind);
     for (size_t i = n > LOOK ? n - LOOK : 0; i < n; i++)
         worst = fmax(worst, s->apart[i]);
-    double apart = s->x[s->members[s->n - 1]] - *level;
+    double apart = newest - *level;
     return apart > beyond_least && apart > beyond_worst * worst &&
            apart > beyond_scales * standing_scale(s, n);
 }

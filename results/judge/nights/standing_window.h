@@ -16,6 +16,11 @@ enum { STANDING_WINDOW_MIN = 2, STANDING_WINDOW_MAX = 8 };
 
 /* The median of the newest of the first n members; of: how many these are. */
 double standing_median_before(const struct standing *s, size_t n, size_t *of);
+/* False only if that median surely is not above a value (side 1), or below it (-1): counting says so sooner.
+ */
+bool standing_median_may_be(const struct standing *s, size_t n, double side, double value);
+/* Reads middle and sizes anew, after a change of what they are of. */
+void standing_look(struct standing *s);
 /* Of one night about the level, from the newest of the first n in s->apart; by the middle, or by the tail if
  * that says more. */
 double standing_scale(const struct standing *s, size_t n);
