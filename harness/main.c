@@ -1,9 +1,9 @@
 /* The list of the commands of `kernsweep`, what parses the command line for all of them, and the flag set by
  * the signal handler. */
+#include "common/base/run.h"
 #include "common/base/text.h"
 #include "common/base/trace.h"
 #include "harness/commands/base/cmd.h"
-#include "harness/git/git.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -126,7 +126,7 @@ int main(int argc, char **argv)
 {
     struct cmd_env env = {.argc = argc, .argv = argv, .interrupted = &interrupted};
     catch_signals();
-    git_heed(&interrupted);
+    run_heed(&interrupted);
     start_trace();
     if (argc == 3 && strcmp(argv[1], "help") == 0 && strcmp(argv[2], "help") != 0) {
         char *words[] = {argv[2], (char *)"--help", NULL};

@@ -31,6 +31,13 @@ struct running {
     int64_t deadline_ns, moved_ns;
 };
 
+static const volatile sig_atomic_t *heeded;
+
+void run_heed(const volatile sig_atomic_t *interrupted)
+{
+    heeded = interrupted;
+}
+
 static void close_fd(int *fd)
 {
     if (*fd >= 0)
@@ -142,7 +149,8 @@ static int check_limits(struct running *r, struct err *err)
     int64_t now = clock_mono_ns();
     if (run->on_wait)
         run->on_wait(run->on_wait_arg);
-    if (run->interrupted && *run->interrupted) {
+    const volatile sig_atomic_t *interrupted = run->interrupted ? run->interrupted : heeded;
+    if (interrupted && *interrupted) {
         r->res->stop = RUN_INTERRUPT;
         return err_set(err, ERR_INTERRUPTED, "interrupted");
     }

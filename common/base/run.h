@@ -40,7 +40,7 @@ struct run {
     double deadline_s;     /* for the whole run; 0: none */
     double stall_s;        /* longest time without any data in either direction; 0: unlimited */
     double grace_s;        /* between TERM and KILL; 0: KILL at once */
-    const volatile sig_atomic_t *interrupted; /* non-zero stops it; may be NULL */
+    const volatile sig_atomic_t *interrupted; /* non-zero stops it; NULL: what run_heed() said */
     void (*on_wait)(void *arg);               /* called several times a second; may be NULL */
     void *on_wait_arg;
 };
@@ -58,6 +58,10 @@ struct run_result {
     char stderr_text[RUN_STDERR_MAX + 1]; /* raw bytes: escape with text_printable() before showing */
     size_t stderr_len;
 };
+
+/* From now on the flag, which a signal handler sets, stops every program with ERR_INTERRUPTED. It holds for
+ * the whole process. */
+void run_heed(const volatile sig_atomic_t *interrupted);
 
 /* Returns 0 when the program ended by itself, else -1 with err; res is always filled. */
 int run_program(const struct run *run, struct run_result *res, struct err *err);

@@ -24,13 +24,6 @@ static const char *const options[] = {"git",
 
 enum { OPTIONS = sizeof options / sizeof *options, ARGV_MAX = OPTIONS + 1 + GIT_ARGS_MAX + 1 };
 
-static const volatile sig_atomic_t *stop_flag;
-
-void git_heed(const volatile sig_atomic_t *interrupted)
-{
-    stop_flag = interrupted;
-}
-
 static int make_argv(const char *dir, const char *const *args, const char **argv, struct err *err)
 {
     size_t n = OPTIONS;
@@ -73,7 +66,6 @@ int git_run(const char *dir, const char *const *args, const struct git_call *cal
                       .on_stdout = run_collect,
                       .on_stdout_arg = out,
                       .end_group = true,
-                      .interrupted = stop_flag,
                       .deadline_s = call->deadline_s};
     if (run_program(&run, &res, err) != 0)
         return err_wrap(err, "%s: git %s", dir, args[0]);

@@ -9,15 +9,10 @@
 #include "common/base/buf.h"
 #include "common/base/err.h"
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 enum { GIT_ARGS_MAX = 32, GIT_DEADLINE_S = 60 };
-
-/* From now on the flag, which a signal handler sets, ends every call with ERR_INTERRUPTED. It holds for the
- * whole process. */
-void git_heed(const volatile sig_atomic_t *interrupted);
 
 /* Runs `git -C dir args...` (NULL-terminated, at most GIT_ARGS_MAX) and appends its output, up to out->max.
  * Returns 0, or -1: ERR_INPUT with git's message if git fails, ERR_STORAGE if it cannot be run. Words of the

@@ -175,9 +175,10 @@ int plot_draw(const struct report_model *m, enum report_lang lang, struct figure
     plan_histories(set, m, lang, &script);
     if (!buf_ok(&script))
         rc = err_set(err, ERR_INTERNAL, "plots: the script exceeds %d bytes", SCRIPT_MAX);
-    else if (set->count && gnuplot_run(&script, GNUPLOT_DEADLINE_S, &svg, &why))
+    else if (set->count && gnuplot_run(&script, GNUPLOT_DEADLINE_S, &svg, &why)) {
         give_up(set, why.msg);
-    else if (!collect(set, &svg))
+        rc = why.kind == ERR_INTERRUPTED ? err_set(err, ERR_INTERRUPTED, "%s", why.msg) : 0;
+    } else if (!collect(set, &svg))
         give_up(set, "gnuplot did not write the SVG that was expected");
     return rc;
 }

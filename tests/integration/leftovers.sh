@@ -74,12 +74,13 @@ on_the_node() {
     rmdir "$left"
 }
 
-# ends COMMAND...: starts it, asks it to end, and prints its exit status and whether it was quick.
+# ends COMMAND...: starts it, asks it to end (after a second, or when there is a file `mark`), and prints its exit status and
+# whether it was quick.
 ends() {
     local pid began
     "$@" >"$TMPDIR/ends.log" 2>&1 &
     pid=$!
-    sleep 1
+    if [ -n "${mark:-}" ]; then until_true 60 test -e "$mark"; else sleep 1; fi
     began=$SECONDS
     kill -TERM "$pid" 2>/dev/null
     wait "$pid"
@@ -120,6 +121,32 @@ slow_git() {
     is "run ends" "$(PATH=$TMPDIR/bin:$PATH ends "$KERNSWEEP" run "$repo/plan.json" --db "$DB")" "130 0"
 }
 
+# ended_again NAME: nights of a plan, of which one waits for a program NAME; the next start ends it.
+ended_again() {
+    local dir=$TMPDIR/$1 night mark=$TMPDIR/$1/mark
+    mkdir -p "$dir/bin"
+    jq -n --arg dir "$dir" '{schema: "kernsweep.plan/1", ticket: "waits", node: "local", workdir: "\($dir)/work", clock: "simulated",
+        variants: [{name: "a", run: ["echo", "[PERF_TIMING] {\"prefill_s\": 0.5}"]}], contexts: [1, 2], timeouts: {default: 30},
+        baseline: "main", notify: [{on: ["always"], run: ["tell", "\($dir)/told"]}]}' >"$dir/plan.json"
+    night=("$KERNSWEEP" nightly "$dir/plan.json" --db "$dir/results.db" --artifacts "$dir/artifacts" --reports "$dir/reports")
+    printf '#!/bin/sh\necho >>"$1"\n' >"$dir/bin/tell"
+    chmod 755 "$dir/bin/tell"
+    cp "$dir/bin/tell" "$dir/tell"
+    printf '#!/bin/sh\ntouch "%s"\nexec sleep 50\n' "$mark" >"$dir/bin/$1"
+    chmod 755 "$dir/bin/$1"
+    is "the night ends" "$(PATH=$dir/bin:$PATH ends "${night[@]}")" "130 0"
+    like "it says that it was interrupted" "$(tail -n 1 "$TMPDIR/ends.log")" '^kernsweep: interrupted$'
+    rm -f "$dir/bin/gnuplot"
+    cp "$dir/tell" "$dir/bin/tell"
+    PATH=$dir/bin:$PATH try "${night[@]}"
+    is "the next start ends it" "$RC" 0
+    is "it was measured once" "$(sqlite3 "$dir/results.db" 'SELECT count(*) FROM run')" 1
+    is "and told once" "$(wc -l <"$dir/told")" 1
+    is "there is one report" "$(find "$dir/reports" -name report.html | wc -l)" 1
+    ! grep -q 'could not be drawn\|interrupted' "$dir"/reports/*/*/report.html
+    ok "with its plots" $? "$(grep -o '.\{60\}interrupted.\{60\}' "$dir"/reports/*/*/report.html)"
+}
+
 # The run goes on without its command.
 interrupted_ab() {
     local repo=$TMPDIR/left pid
@@ -153,5 +180,7 @@ scenario "a killed report" killed_report
 scenario "on the node" on_the_node
 scenario "SIGTERM while another process has the store" locked_store
 scenario "SIGTERM while git does not answer" slow_git
+scenario "SIGTERM while gnuplot draws" ended_again gnuplot
+scenario "SIGTERM while people are told" ended_again tell
 scenario "ab that is interrupted" interrupted_ab
 done_testing

@@ -312,6 +312,10 @@ int finish_report(struct cmd_env *env, struct runrec *rec, const struct finish_o
                   struct finish_result *result, struct err *err)
 {
     char report[FS_PATH_MAX];
+    if (f->failure.kind == ERR_INTERRUPTED) { /* what it tells would not be all */
+        *err = f->failure;
+        return -1;
+    }
     if (result)
         result->became_baseline = f->is_base;
     if (f->compared &&

@@ -194,6 +194,8 @@ static int compare_and_report(struct nightly *n, const struct session_options *o
         rc = finish_report(n->env, &n->session.rec, &fin, &f, &n->found.result, err);
     }
     note_board(n, &f);
+    if (rc >= 0 && *n->env->interrupted)
+        return err_set(err, ERR_INTERRUPTED, "interrupted");
     return rc;
 }
 
@@ -235,16 +237,21 @@ static int open_blocked(struct nightly *n, struct err *err)
     return nights_open(&n->night, n->args->reports, n->date, name, err);
 }
 
-static void notify(struct nightly *n, unsigned news, const json_t *summary, int code)
+/* -1 if it was interrupted before all were told. */
+static int notify(struct nightly *n, unsigned news, const json_t *summary, int code)
 {
     struct err err = {0};
     if (n->state.notified)
-        return;
-    if (notify_all(n->plan.nightly.notify, news, summary, code >= 0 ? n->night.markdown : "", &err) > 0)
+        return 0;
+    if (notify_all(n->plan.nightly.notify, news, summary, code >= 0 ? n->night.markdown : "", &err) > 0) {
         cmd_fail(&err);
+        if (*n->env->interrupted)
+            return -1;
+    }
     n->state.notified = true;
     if (*n->state.run_id && nightly_lock_save(&n->lock, &n->state, &err) != 0)
         cmd_fail(&err);
+    return 0;
 }
 
 /* The nights of several nodes write the same index. Returns -1 if the folder cannot be locked, in which case
@@ -257,8 +264,9 @@ static int lock_index(const char *reports)
     return fd;
 }
 
-/* Records the outcome, notifies people and prunes. Failures here do not change the outcome. */
-static void close_night(struct nightly *n, int code, const struct err *outcome)
+/* Records the outcome, notifies people and prunes. Failures here do not change the outcome; a night that is
+ * interrupted before all are told stays open, and the next one closes it. */
+static int close_night(struct nightly *n, int code, struct err *outcome)
 {
     struct err err = {0};
     char text[ERR_MSG_MAX];
@@ -272,7 +280,8 @@ static void close_night(struct nightly *n, int code, const struct err *outcome)
         cmd_fail(&err);
     if (index >= 0)
         close(index);
-    notify(n, news, summary, code);
+    if (notify(n, news, summary, code) != 0)
+        return err_set(outcome, ERR_INTERRUPTED, "interrupted");
     nightly_prune(n->env, &n->plan, own_node(n), &n->session);
     struct nightly_state after = night_state_after(&n->found, &n->state, ended, news);
     if (is_ended_by_next_night(n, code, outcome)) {
@@ -284,6 +293,7 @@ static void close_night(struct nightly *n, int code, const struct err *outcome)
     if (nightly_lock_save(&n->lock, &n->state, &err) != 0)
         cmd_fail(&err);
     fprintf(n->env->notes, "nightly run of %s: %s\n", n->plan.settings.ticket, text);
+    return code;
 }
 
 /* A run that can never be collected or stored must not prevent the next night. */
@@ -330,12 +340,13 @@ static int run_night(struct nightly *n, const char *file, struct err *err)
     int code = measure(n, &opt, err);
     if (code == 0)
         code = compare_and_report(n, &opt, err);
-    if (code < 0 && err->kind == ERR_INTERRUPTED)
-        attach_print_left(&n->session);
-    else {
+    if (code < 0 && err->kind == ERR_INTERRUPTED) {
+        if (n->session.rec.state <= RUNREC_RUNNING)
+            attach_print_left(&n->session);
+    } else {
         if (code < 0)
             set_aside(n, err);
-        close_night(n, code, err);
+        code = close_night(n, code, err);
     }
     nightly_lock_release(&n->lock);
     return code;

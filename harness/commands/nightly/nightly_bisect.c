@@ -22,10 +22,25 @@ struct search {
     double until;
 };
 
+static bool is_listed(const json_t *names, const char *name)
+{
+    size_t i;
+    const json_t *item;
+    json_array_foreach(names, i, item)
+    {
+        if (strcmp(json_string_value(item), name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A night that goes on after an interrupt comes by searches that it told of already. */
 static void add_line(json_t *lines, const char *text)
 {
     char line[LINE_MAX_BYTES + 16];
     snprintf(line, sizeof line, "bisect: %.*s", LINE_MAX_BYTES, text);
+    if (is_listed(lines, line))
+        return;
     json_array_append_new(lines, json_string(line));
     fprintf(stderr, "%s\n", line);
 }
@@ -70,18 +85,6 @@ static int find_good(struct finish *f, char commit[COMMIT_ID_MAX], struct err *e
         if (is_usable(&nights.runs[i], now))
             memcpy(commit, nights.runs[i].revision.commit, COMMIT_ID_MAX);
     return *commit ? 0 : err_set(err, ERR_INPUT, "no earlier night has a commit that is known");
-}
-
-static bool is_listed(const json_t *names, const char *name)
-{
-    size_t i;
-    const json_t *item;
-    json_array_foreach(names, i, item)
-    {
-        if (strcmp(json_string_value(item), name) == 0)
-            return true;
-    }
-    return false;
 }
 
 static bool is_of_plan(const struct nightly_bisect *n, const struct bisect_state *b)
