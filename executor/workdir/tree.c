@@ -68,6 +68,18 @@ int tree_temporary(const struct layout *l, const char *kind, struct temporary *t
                : fs_join(inner, err, t->path, "tree");
 }
 
+/* An executor that was half pushed lies beside where it would have been. */
+static void sweep_executors(const struct layout *l, json_t *left)
+{
+    char bin[FS_PATH_MAX], dir[FS_PATH_MAX];
+    DIR *d = fs_join(bin, NULL, l->workdir, "bin") == 0 ? opendir(bin) : NULL;
+    for (const struct dirent *e; d && (e = readdir(d));)
+        if (e->d_name[0] != '.' && fs_join(dir, NULL, bin, e->d_name) == 0)
+            temporary_sweep(dir, NULL, left);
+    if (d)
+        closedir(d);
+}
+
 json_t *tree_sweep(const struct layout *l)
 {
     static const char *const kinds[] = {TREE_STAGED, TREE_PATCHED, TREE_OWN};
@@ -76,6 +88,7 @@ json_t *tree_sweep(const struct layout *l)
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (fs_join(dir, NULL, l->workdir, kinds[i]) == 0)
             temporary_sweep(dir, NULL, left);
+    sweep_executors(l, left);
     return left;
 }
 

@@ -16,7 +16,8 @@
  * char[FS_PATH_MAX], where to make it. */
 int tree_temporary(const struct layout *l, const char *kind, struct temporary *t, char *inner,
                    struct err *err);
-/* Removes what killed commands left of such folders. Returns an array of the paths that had to stay. */
+/* Removes what killed commands left of such folders, and of executors. Returns an array of the paths that had
+ * to stay. */
 json_t *tree_sweep(const struct layout *l);
 
 /* Sets the mode bits of its files and folders, as far as they can be reached; links are left alone. */

@@ -59,9 +59,10 @@ killed_report() {
 on_the_node() {
     local pid left
     pid=$(gone)
-    mkdir -p "$WORK"/{src,patched,tree}/".tmp.$pid/tree" "$WORK/src/.tmp.$$"
+    mkdir -p "$WORK"/{src,patched,tree}/".tmp.$pid/tree" "$WORK/src/.tmp.$$" "$WORK/bin/0123"
+    echo half >"$WORK/bin/0123/kernsweep-executor.tmp.$pid"
     is "the next look at the node finds nothing left" "$(x probe | jq -c .unfinished)" null
-    is "only what a living command has is there" "$(find "$WORK" -name '.tmp.*')" "$WORK/src/.tmp.$$"
+    is "only what a living command has is there" "$(find "$WORK" -name '*.tmp.*')" "$WORK/src/.tmp.$$"
     [ "$(id -u)" = 0 ] || return
     left=$WORK/src/.tmp.$pid
     mkdir "$left"
