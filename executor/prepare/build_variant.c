@@ -12,6 +12,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { BUILD_LOG_MAX = 4 << 20, LOG_TAIL = 2048 };
 
@@ -98,10 +99,39 @@ static int run_commands(struct suite *s, size_t variant, struct runlog *log, str
     return 0;
 }
 
+/* Whether a variant runs a program that this build should have made, and did not. */
+static bool lacks_program(const struct suite *s, size_t variant, const char *build)
+{
+    static const char built[] = "{build}/";
+    const struct variant *v = &s->job.variant[variant];
+    struct subst values = suite_subst(s, variant);
+    AUTO(buf_release) struct buf path = {.max = FS_PATH_MAX};
+    values.text[SUBST_BUILD] = build;
+    return v->build_count > 0 && v->prepare.argc == 0 && v->run.argc > 0 &&
+           strncmp(v->run.argv[0], built, strlen(built)) == 0 &&
+           subst_expand(v->run.argv[0], &values, &path, NULL) == 0 && !fs_exists(buf_str(&path));
+}
+
+/* Fails a build without a program of this variant or one that shares it: where a compiler is killed its
+ * driver may end with 0 (hipcc 7.0, if sh is bash), and such a build would be reused night after night. */
+static void look_for_programs(struct suite *s, size_t variant)
+{
+    struct variant_state *state = &s->variant[variant];
+    for (size_t i = 0; i < s->job.variant_count && state->status == STATUS_OK; i++) {
+        const struct variant *v = &s->job.variant[i];
+        if (strcmp(v->build_as, s->job.variant[variant].build_as) != 0 || !lacks_program(s, i, state->build))
+            continue;
+        state->status = STATUS_BUILD_FAILED;
+        reason_set(state->reason, "the build commands ended with 0, but without %.200s", v->run.argv[0]);
+    }
+}
+
 /* Records what the commands left and, if it is found good, seals it. */
 static int take_result(struct suite *s, size_t variant, struct err *err)
 {
     struct variant_state *state = &s->variant[variant];
+    if (state->status == STATUS_OK)
+        look_for_programs(s, variant);
     if (state->status != STATUS_OK)
         return 0;
     if (copy_log(state->dir, "build.log", state->build, CACHED_LOG, err) != 0 ||

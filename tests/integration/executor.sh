@@ -116,6 +116,21 @@ damaged_build() {
 }
 
 # ends_as STATUS REASON VARIANT_JSON [TEST_JSON]: a job whose test ends so.
+# As when a compiler is killed and its driver says nothing of it: v is built with w, whose program is missing.
+built_nothing() {
+    local variants
+    variants=$(jq -nc --arg made "$TMPDIR/made" '["v", "w"] | map({name: ., build_as: "v", run: ["{build}/\(.).prog"],
+        build: [["sh", "-c", "for p in v \(["$(cat " + $made + ")"] | .[0]); do echo \"#!/bin/sh\" >{build}/$p.prog; chmod +x {build}/$p.prog; done"]]})')
+    echo >"$TMPDIR/made"
+    job first "{\"variants\": $variants, \"tests\": [{\"variant\": \"v\"}, {\"variant\": \"w\"}]}"
+    run first
+    is "neither is built" "$(events first '[.[] | select(.event == "BUILD_END") | .status] | join(" ")')" "BUILD_FAILED BUILD_FAILED"
+    echo w >"$TMPDIR/made"
+    job second "{\"variants\": $variants, \"tests\": [{\"variant\": \"v\"}, {\"variant\": \"w\"}]}"
+    run second
+    is "the next run builds again" "$(events second '[.[] | select(.event == "BUILD_END") | .status] | join(" ")')" "OK CACHED"
+}
+
 ends_as() {
     local id=case-$TESTS
     job "$id" "$(jq -nc --argjson v "$3" --argjson t "${4:-"{}"}" \
@@ -344,6 +359,8 @@ scenario "a test with too short a prompt" ends_as INVALID '63 prompt tokens' '{"
 scenario "a test that ran another kernel" ends_as INVALID "attn_impl is 'other'" \
     '{"attn_impl": "k", "run": ["echo", "[PERF_TIMING] {\"prefill_s\": 1, \"attn_impl\": \"other\"}"]}'
 scenario "a test whose build fails" ends_as SKIPPED 'BUILD_FAILED.*exit code 1: no such header' '{"build": [["sh", "-c", "echo no such header; exit 1"]], "run": ["true"]}'
+scenario "a test whose program was not built" ends_as SKIPPED 'BUILD_FAILED.*without .build./.variant..prog' '{"build": [["true"]], "run": ["{build}/{variant}.prog", "{context}"]}'
+scenario "a build that left no program" built_nothing
 scenario "a test whose gate fails" ends_as SKIPPED 'GATE_FAILED.*exit code 3: row 7 is wrong' '{"gates": [{"kind": "command", "run": ["sh", "-c", "echo checking; echo row 7 is wrong >&2; exit 3"]}], "run": ["true"]}'
 scenario "timings by JSON path" timings_by_json
 scenario "timings by regular expression" timings_by_regex

@@ -135,7 +135,7 @@ pruned() {
     sweep old "[$(builds a 3)]"
     rm -rf "$(bundle old)"
     find "$WORK" -mindepth 2 -maxdepth 2 -type d -exec touch -h -d '10 days ago' {} +
-    is "the copy goes with its build" "$(x prune --days 3 | jq -c .removed)" '{"bin":0,"build":1,"patched":0,"src":1,"tree":1}'
+    is "the copy goes with its build" "$(x prune --days 3 | jq -c .removed)" '{"bin":0,"build":1,"compiled":1,"patched":0,"src":1,"tree":1}'
     is "no seal is left" "$(find "$WORK/seals" -type f | wc -l)" 0
 }
 
