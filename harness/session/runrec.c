@@ -2,6 +2,7 @@
 
 #include "common/base/alloc.h"
 #include "common/base/json.h"
+#include "common/base/temporary.h"
 #include "common/base/text.h"
 
 #include <errno.h>
@@ -58,6 +59,7 @@ int runrec_save(const struct runrec *r, const char *db, struct err *err)
     char dir[FS_PATH_MAX], path[FS_PATH_MAX];
     if (record_path(r, db, dir, path, err) != 0 || fs_mkdir_p(dir, 0700, err) != 0)
         return -1;
+    temporary_sweep(dir, NULL, NULL);
     json_auto_t *obj =
         json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:f, s:f, s:f, s:s, s:s*, s:s*, s:o*}",
                   "run_id", r->run_id, "purpose", run_purpose_name(r->purpose), "node", r->node, "ssh_config",

@@ -141,6 +141,14 @@ TEST_BETWEEN(removed_is_gone, three_runs, NULL)
     assert_ok(runrec_remove(&r, db, &err), &err);
 }
 
+/* Its run had no record yet, so that nothing will be saved under its name again. */
+TEST_BETWEEN(half_a_record_of_a_killed_command_goes, three_runs, NULL)
+{
+    put("store/runs/" LATE "x.json.tmp.4194305", "half"); /* no process has that number */
+    save(EARLY);
+    assert_false(fs_exists(in_scratch("store/runs/" LATE "x.json.tmp.4194305")));
+}
+
 TEST_BETWEEN(found_by_id_prefix_and_latest, three_runs, NULL)
 {
     assert_finds(EARLY, EARLY);
