@@ -3,6 +3,7 @@
 #include "reports/model/insight.h"
 #include "reports/sections/phrase.h"
 #include "reports/sections/summary.h"
+#include "reports/tables/best_table.h"
 
 #include <string.h>
 
@@ -125,6 +126,7 @@ static void write_growth(const struct report_model *m, struct md *w)
 
 void summary_variants(const struct report_model *m, struct md *w)
 {
+    best_items(&m->now, m->primary.metric, w);
     for (size_t v = 0; v < m->now.n_variants; v++)
         if (report_model_first(m, v))
             write_standing(m, v, m->reference, w);

@@ -4,12 +4,15 @@
 #include "reports/render/markdown.h"
 #include "reports/render/table.h"
 #include "reports/tables/axis_columns.h"
+#include "reports/words/number.h"
 #include "reports/words/quantity.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { BEST_SAID_MAX = 8 };
 
 static const char *point_name(const struct best_group *g, size_t point)
 {
@@ -247,4 +250,39 @@ int best_table(const struct best_groups *g, size_t runs, const struct screen *sc
         md_table(&md, &table);
     return table_ok(&table) && buf_ok(out) ? 0
                                            : err_set(err, ERR_INTERNAL, "more points than can be printed");
+}
+
+/* Which of a variant's points is best at a context, and by how much. */
+static void write_best_of(const struct best_group *g, struct md *w)
+{
+    const struct best_answer *a = &g->answer;
+    AUTO(buf_release) struct buf at = {.max = BEST_TEXT_MAX + 32};
+    buf_printf(&at, "%d%s%s", g->context, *g->shape ? ", " : "", g->shape);
+    if (g->count < 2 || a->second >= g->count)
+        return;
+    const char *best = g->member[a->best].variant->name, *second = g->member[a->second].variant->name;
+    if (g->member[a->best].failed)
+        md_item(w, MSG_SUMMARY_BEST_FAILS, buf_str(&at), best, num_percent(a->margin).s, second,
+                num_int(g->member[a->best].failed).s, num_int(g->member[a->best].of).s);
+    else if (isfinite(a->sure))
+        md_item(w, MSG_SUMMARY_BEST, buf_str(&at), best, num_percent(a->margin).s, second,
+                num_percent(a->low).s, num_percent(a->high).s);
+    else if (a->untested && !g->several_gpus)
+        md_item(w, MSG_SUMMARY_BEST_FEW, buf_str(&at), best, num_percent(a->margin).s, second);
+    else
+        md_item(w, MSG_SUMMARY_BEST_OPEN, buf_str(&at), num_int((int64_t)a->candidates).s,
+                num_int((int64_t)g->count).s, best);
+}
+
+void best_items(const struct run_data *run, enum metric metric, struct md *w)
+{
+    struct best_groups groups = {0};
+    struct err ignored;
+    bool axes = false;
+    for (size_t v = 0; v < run->n_variants; v++)
+        axes |= run->variants[v].axes[0] != '\0';
+    if (axes && best_groups_make(&groups, run, 1, metric, false, &ignored) == 0)
+        for (size_t i = 0; i < groups.count && i < BEST_SAID_MAX; i++)
+            write_best_of(&groups.item[i], w);
+    best_groups_release(&groups);
 }

@@ -125,10 +125,14 @@ v 2048 v_block128_bf16 v_block128_fp16"
     like "with a column for each axis" "$OUT" 'Variant .*block .*dtype .*Repetitions'
     exits "and Markdown" 0 ks best --markdown
     like "as a table" "$OUT" '^\| Context \|'
+    exits "the report" 0 ks report latest --lang en,es -o "$TMPDIR/best.md"
+    like "names the best at each context" "$(cat "$TMPDIR/best.md")" '\*\*Best at 2048\*\*: `v_block128_bf16`, [45].* % ahead of `v_block128_fp16` \('
+    like "in Spanish, too" "$(cat "$TMPDIR/best.md")" '\*\*Mejor con 2048\*\*: `v_block128_bf16`, un [45].* % por delante'
     # shellcheck disable=SC2016 # expanded by the workload
     noisy_plan '.repetitions = 6 | .axes.block = [128, {name: "same", value: 128}] | .axes.dtype = "bf16"' "$TMPDIR/equal.json"
     exits "equal points run" 0 ks_run "$TMPDIR/equal.json" --tag equal
     exits "of which" 0 ks best --json
+    like "says the report" "$(ks report latest --lang en -o - 2>&1)" '\*\*At 1024, no point is best\*\*: 2 of 2 cannot be told apart'
     is "none is best" "$(jq -c '.groups[] | [.best, (.not_distinguishable | sort)]' <<<"$OUT")" \
         '[null,["v_block128","v_same"]]'
 }
@@ -153,6 +157,7 @@ few_repetitions() {
     exits "JSON" 0 ks best --json
     is "nor JSON" "$(jq -c '.groups[] | [.best, .first, .not_distinguishable, [.points[].finding]]' <<<"$OUT")" \
         '[null,"k_b1",[],["ahead, too few repetitions","behind, too few repetitions"]]'
+    like "nor the report" "$(ks report latest --lang en -o - 2>&1)" '\*\*At 1024, .k_b1. is 193 % ahead\*\* of .k_b2.; the repetitions are too few'
     few_of near 2 1.01,1.03 1.02,1.05 9,9
     like "who may be best is named" "$OUT" ': b1 is ahead of b2 by 1.5 %; 2 repetitions are too few to rule out b2$'
     few_of one 1 1.01 1.5
@@ -167,6 +172,7 @@ best_that_fails() {
     exits "runs" 1 ks_run "$TMPDIR/fails.json" --tag fails
     exits "best" 0 ks best
     like "says of the best that it fails" "$OUT" '^v at context 1024: block128 is best, but 6 of its 12 tests are not OK, '
+    like "and so does the report" "$(ks report latest --lang en -o - 2>&1)" 'ahead\*\* of .*, but 6 of its 12 tests are not OK'
     like "in the table, too" "$OUT" '1024 +v +128 +6 .* best, 6 of 12 not OK'
 }
 
