@@ -67,14 +67,16 @@ pid_t spawn_start(const struct spawn *s, struct err *err)
     return pid > 0 ? pid : err_set_errno(err, ERR_INTERNAL, errno, "%s: cannot start a process", s->argv[0]);
 }
 
-int spawn_on_socket(const char *const *argv, bool keep_terminal, pid_t *pid, int *fd, struct err *err)
+int spawn_on_socket(const char *const *argv, bool input, bool keep_terminal, pid_t *pid, int *fd,
+                    struct err *err)
 {
     int pair[2];
     AUTO_CLOSE int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (null < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
         return err_set_errno(err, ERR_INTERNAL, errno, "%s: cannot make a socket", argv[0]);
     AUTO_CLOSE int theirs = pair[1];
-    const struct spawn s = {.argv = argv, .fds = {theirs, theirs, null}, .keep_terminal = keep_terminal};
+    const struct spawn s = {
+        .argv = argv, .fds = {input ? theirs : null, theirs, null}, .keep_terminal = keep_terminal};
     fcntl(pair[0], F_SETFL, O_NONBLOCK);
     pid_t started = spawn_start(&s, err);
     if (started < 0) {

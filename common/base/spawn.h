@@ -23,9 +23,10 @@ struct spawn {
 
 /* Returns the process id, or -1 with err. */
 pid_t spawn_start(const struct spawn *s, struct err *err);
-/* Starts argv with its standard input and output connected to *fd, a non-blocking stream socket that the
- * caller closes; its standard error goes to /dev/null. */
-int spawn_on_socket(const char *const *argv, bool keep_terminal, pid_t *pid, int *fd, struct err *err);
+/* Starts argv with its standard output, and with `input` also its standard input, connected to *fd, a
+ * non-blocking stream socket that the caller closes; the rest goes to /dev/null. */
+int spawn_on_socket(const char *const *argv, bool input, bool keep_terminal, pid_t *pid, int *fd,
+                    struct err *err);
 /* Kills the process and its group, and reaps it; does nothing for 0. */
 void spawn_kill(pid_t pid);
 /* Finds the program of that name in a folder of PATH. out: char[SPAWN_PATH_MAX]; "" without one. */

@@ -214,7 +214,8 @@ static int explain_failure(const struct openssh_master *m, enum transport_failur
     return err_set(err, ERR_NODE, "%s: ssh cannot connect: %s", m->scope->who, said);
 }
 
-/* LocalCommand prints "ready" once the login is complete and the socket exists. */
+/* LocalCommand prints "ready" once the login is complete and the socket exists. A bash whose input is a
+ * socket would first read ~/.bashrc, where cron starts us, so the client has none. */
 static int wait_until_ready(const struct openssh_master *m, int64_t deadline_ns, enum transport_failure *why,
                             struct err *err)
 {
@@ -246,7 +247,7 @@ static int start_master(struct openssh_master *m, bool terminal, int64_t deadlin
                  "-oLocalCommand=echo ready", terminal ? "-oBatchMode=no" : "-oBatchMode=yes", NULL);
     push_certificates(&argv, m->config);
     push_host(&argv, m->config);
-    return spawn_on_socket(strvec_argv(&argv), terminal, &m->pid, &m->fd, err);
+    return spawn_on_socket(strvec_argv(&argv), false, terminal, &m->pid, &m->fd, err);
 }
 
 int openssh_master_start(struct openssh_master *m, int64_t deadline_ns, enum transport_failure *why,

@@ -66,7 +66,7 @@ static int start_jump(struct ssh_session *s, struct err *err)
     strvec_push(&argv, "-W");
     strvec_pushf(&argv, "[%s]:%d", c->host, c->port);
     strvec_pushf(&argv, "%s%s", strncmp(host, "ssh://", 6) == 0 ? "" : "ssh://", host);
-    return spawn_on_socket(strvec_argv(&argv), false, &s->proxy, &s->fd, err);
+    return spawn_on_socket(strvec_argv(&argv), true, false, &s->proxy, &s->fd, err);
 }
 
 static int open_socket(struct ssh_session *s, bool *temporary, struct err *err)
@@ -77,7 +77,7 @@ static int open_socket(struct ssh_session *s, bool *temporary, struct err *err)
         return start_jump(s, err);
     if (c->proxy_command[0]) {
         const char *argv[] = {"/bin/sh", "-c", c->proxy_command, NULL};
-        return spawn_on_socket(argv, false, &s->proxy, &s->fd, err);
+        return spawn_on_socket(argv, true, false, &s->proxy, &s->fd, err);
     }
     s->fd = ssh_socket_connect(c->host, c->port, c->family, s->deadline_ns, s->scope, temporary, err);
     return s->fd < 0 ? -1 : 0;

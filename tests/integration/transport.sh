@@ -191,6 +191,15 @@ unreachable() {
     like "the error about an unreachable address names it" "$(value error)" 'nobody@192\.0\.2\.1:22'
 }
 
+# As under cron, where bash takes a socket as input for a login from afar.
+bashrc() {
+    mkdir -p "$TMPDIR/home"
+    echo "touch '$TMPDIR/read'; sleep 30" >"$TMPDIR/home/.bashrc"
+    (export HOME=$TMPDIR/home SHELL=/bin/bash SHLVL=0 && probe --backend openssh loopback true && value rc) >"$TMPDIR/cron"
+    is "a connection is made" "$(cat "$TMPDIR/cron")" 0
+    passes "nothing of ~/.bashrc runs on this side" test ! -e "$TMPDIR/read"
+}
+
 bad_names() {
     probe --backend libssh2 'loop back' true
     is "one with a space is an input error" "$(value kind)" input
@@ -209,6 +218,7 @@ for backend in $BACKENDS; do
     scenario "a node out of reach over $backend" unreachable "$backend"
 done
 scenario "pauses between tries" backs_off
+scenario "a start by cron" bashrc
 scenario "names of nodes" bad_names
 xargs -r kill <"$TMPDIR/lingering" 2>/dev/null
 done_testing
