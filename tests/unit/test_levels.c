@@ -115,6 +115,41 @@ TEST(what_was_found_stays_found_when_later_nights_resemble_each_other)
     }
 }
 
+/* The first nights resemble each other, the later ones less and less. */
+TEST(no_night_makes_a_finding_of_nights_that_were_none)
+{
+    enum { MANY = 45 };
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct stats_rng rng;
+        struct history_point points[CELLS][MANY];
+        struct history_series series[CELLS];
+        bool open[CELLS] = {false};
+        stats_rng_seed(&rng, seed);
+        for (int c = 0; c < CELLS; c++) {
+            double x = 0;
+            for (int i = 0; i < MANY; i++) {
+                x = (i < 25 ? 0.8 : 0.2) * x + 0.02 * stats_rng_normal(&rng);
+                points[c][i] = (struct history_point){
+                    .run_key = i + 1, .measured_at = 1000 * (i + 1), .n = 1, .median = exp(x)};
+            }
+            series[c] = (struct history_series){
+                .variant = "v", .context = 1000 + c, .metric = METRIC_PREFILL_S, .points = points[c]};
+        }
+        for (size_t count = 9; count <= MANY; count++) {
+            struct history h = {.series = series, .count = CELLS, .nights = count};
+            for (int c = 0; c < CELLS; c++)
+                series[c].count = count;
+            AUTO(nights_model_release) struct nights n;
+            nights_model(&h, METRIC_PREFILL_S, NULL, &n);
+            for (int c = 0; c < CELLS; c++) {
+                const struct standing *s = &n.cells[c].standing[1];
+                assert_true(!s->open || open[c] || s->opened_at == count - 1);
+                open[c] = s->open;
+            }
+        }
+    }
+}
+
 TEST(a_base_is_the_nights_around_it)
 {
     struct plan_nights p;

@@ -11,11 +11,13 @@
 #include <string.h>
 
 static const double young_errors = 3;
-/* One memory for the first nights, which are too few to tell theirs on the way, and one for so many more. */
-enum { MEMORY_FIRST = 40, MEMORY_NIGHTS = 10 };
+/* The memory is read again after so many nights, from the first time on that there are enough of them. */
+enum { MEMORY_NIGHTS = 10, MEMORY_FIRST = 20 };
 
 /* Up to this, steps that are no levels explain it. */
 static const double memory_of_levels = 0.25;
+/* While nobody knows it, nights are taken to resemble each other: few of them say little. */
+static const double memory_unknown = 0.5;
 
 struct place;
 
@@ -47,14 +49,14 @@ static double resolution(const struct night_cell *c)
     return fmax(c->quantum / sqrt(6), c->within * stats_median_error((size_t)repetitions));
 }
 
-static void begin_levels(struct night_cell *c, double alike)
+static void begin_levels(struct night_cell *c)
 {
     size_t room = c->count + 1;
     c->levels = (struct changes){.n = c->count,
                                  .odd = xcalloc(room, sizeof *c->levels.odd),
                                  .items = xcalloc(room, sizeof *c->levels.items)};
     for (int part = 0; part < 2; part++)
-        standing_init(&c->standing[part], c->worse, c->count, resolution(c), alike);
+        standing_init(&c->standing[part], c->worse, c->count, resolution(c), nights_alike(memory_unknown));
     c->accepted = 0;
     c->next[0] = 0;
     c->next[1] = c->foreign;
@@ -266,43 +268,20 @@ static void release_levels(struct night_cell *c)
     changes_release(&c->levels);
 }
 
-static void begin_cells(struct nights *n, double memory)
-{
-    for (size_t k = 0; k < n->n_cells; k++)
-        begin_levels(&n->cells[k], nights_alike(memory));
-}
-
 static double memory_so_far(const struct nights *n, struct scratch *s)
 {
     double memory = night_scales_memory(n, s->residuals, s->a, s->b);
     return memory > memory_of_levels ? memory : 0;
 }
 
-/* How much they resemble each other is known once there are levels; then these are found again with it. */
-static size_t fit_first(struct nights *n, const struct nights_accepted *accepted, struct scratch *s)
-{
-    size_t first = n->count < MEMORY_FIRST ? n->count : MEMORY_FIRST;
-    begin_cells(n, 0);
-    for (size_t t = 0; t < first; t++)
-        fit_night(n, t, accepted, s);
-    double memory = memory_so_far(n, s);
-    if (memory > 0) {
-        for (size_t k = 0; k < n->n_cells; k++)
-            release_levels(&n->cells[k]);
-        begin_cells(n, memory);
-        for (size_t t = 0; t < first; t++)
-            fit_night(n, t, accepted, s);
-    }
-    return first;
-}
-
-/* Later nights are judged by the memory of those before them, so that no night changes what was said of
- * another. */
+/* A night is judged by the memory of those before it, so that no night changes what was said of another. */
 static void fit(struct nights *n, const struct nights_accepted *accepted, struct scratch *s)
 {
-    for (size_t first = fit_first(n, accepted, s), t = first; t < n->count; t++) {
+    for (size_t k = 0; k < n->n_cells; k++)
+        begin_levels(&n->cells[k]);
+    for (size_t t = 0; t < n->count; t++) {
         fit_night(n, t, accepted, s);
-        if ((t - first + 1) % MEMORY_NIGHTS != 0)
+        if ((t + 1) % MEMORY_NIGHTS != 0 || t + 1 < MEMORY_FIRST)
             continue;
         double alike = nights_alike(memory_so_far(n, s));
         for (size_t k = 0; k < n->n_cells; k++)
