@@ -4,6 +4,7 @@
 #include "common/base/text.h"
 #include "harness/commands/base/on_node.h"
 #include "harness/commands/measure/ab_budget.h"
+#include "harness/commands/measure/ab_rounds.h"
 #include "harness/session/cells.h"
 #include "harness/session/measure.h"
 #include "results/judge/compare.h"
@@ -14,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT_MAX = 1 << 20, CHANGE_CONFIRMED = 2 };
+enum { TEXT_MAX = 1 << 20 };
 
 struct ab_args {
     const char *variants, *contexts, *tier, *rounds, *budget, *node, *artifacts;
@@ -171,23 +172,6 @@ static void note_failures(struct ab_cell *c)
         close_cell(c, VERDICT_BROKEN, REASON_TESTS_FAIL);
 }
 
-static int *rounds_that_found(struct ab_cell *c)
-{
-    return c->delta.verdict == VERDICT_REGRESSED  ? &c->slower
-           : c->delta.verdict == VERDICT_IMPROVED ? &c->faster
-                                                  : NULL;
-}
-
-/* A change is reported once two rounds have found it, as each round is another chance for a false alarm. */
-static void note_verdict(struct ab_cell *c, int64_t rounds_max)
-{
-    int *found = rounds_that_found(c);
-    if (found)
-        c->open = ++*found < CHANGE_CONFIRMED && rounds_max > 1;
-    else
-        c->open = c->delta.verdict == VERDICT_NOISY;
-}
-
 /* The base against itself, in alternation like base and head: what this node makes of equal builds. */
 static double control_of(const struct ab *ab, const struct turns_runs *base, const struct delta *d)
 {
@@ -216,7 +200,7 @@ static void judge_cell(const struct ab *ab, const struct turns_runs *base, const
         return;
     }
     c->control = control_of(ab, base, d);
-    note_verdict(c, ab->rounds_max);
+    ab_rounds_note(c, ab->rounds_max);
     note_failures(c);
 }
 
@@ -251,18 +235,6 @@ static int settle(struct ab *ab, struct err *err)
                                       .measure = measure_round,
                                       .judge = judge_round};
     return cells_settle(&settling, err);
-}
-
-/* A change that only the last round found is not confirmed, unless only one round was allowed. */
-static void settle_verdicts(struct ab *ab)
-{
-    for (size_t i = 0; i < ab->count; i++) {
-        struct ab_cell *c = &ab->cells[i];
-        const int *found = c->delta.base.n > 0 && c->delta.now.n > 0 ? rounds_that_found(c) : NULL;
-        if (!found || *found >= CHANGE_CONFIRMED || ab->rounds_max == 1)
-            continue;
-        close_cell(c, VERDICT_NOISY, REASON_ONE_ROUND);
-    }
 }
 
 static int exit_code(const struct ab *ab)
@@ -346,7 +318,8 @@ static int run_ab(struct ab *ab, const char *file, struct err *err)
             0 ||
         settle(ab, err) != 0)
         return -1;
-    settle_verdicts(ab);
+    for (size_t i = 0; i < ab->count; i++)
+        ab_rounds_end(&ab->cells[i], ab->rounds_max);
     return print_result(ab, err);
 }
 

@@ -1,7 +1,6 @@
 #include "harness/commands/measure/ab_budget.h"
 
 #include "common/base/clock.h"
-#include "harness/plan/overrides.h"
 #include "harness/session/cells.h"
 #include "results/store/placing.h"
 

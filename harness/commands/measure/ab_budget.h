@@ -7,7 +7,6 @@
 #pragma once
 
 #include "harness/commands/measure/ab_output.h"
-#include "harness/plan/plan.h"
 #include "results/judge/confirm.h"
 #include "results/store/store.h"
 
