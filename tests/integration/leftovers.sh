@@ -130,6 +130,7 @@ ended_again() {
         variants: [{name: "a", run: ["echo", "[PERF_TIMING] {\"prefill_s\": 0.5}"]}], contexts: [1, 2], timeouts: {default: 30},
         baseline: "main", notify: [{on: ["always"], run: ["tell", "\($dir)/told"]}]}' >"$dir/plan.json"
     night=("$KERNSWEEP" nightly "$dir/plan.json" --db "$dir/results.db" --artifacts "$dir/artifacts" --reports "$dir/reports")
+    # shellcheck disable=SC2016 # the other shell's
     printf '#!/bin/sh\necho >>"$1"\n' >"$dir/bin/tell"
     chmod 755 "$dir/bin/tell"
     cp "$dir/bin/tell" "$dir/tell"
