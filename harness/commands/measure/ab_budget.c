@@ -89,7 +89,7 @@ void ab_budget_took(const struct ab_budget *b, struct ab_cell *cells, size_t cou
         known_s += is_known ? cells[i].round_s : 0;
     }
     /* Those of unknown duration are taken to be like the others. */
-    double usual_s = known_s > 0 ? known_s / (double)known : 1;
+    double usual_s = known > 0 && known_s > 0 ? known_s / (double)known : 1;
     double all_s = usual_s * (double)(chosen ? chosen : 1);
     for (size_t i = 0; i < count; i++) {
         struct ab_cell *c = &cells[i];
