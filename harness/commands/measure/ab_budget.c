@@ -66,7 +66,7 @@ void ab_budget_choose(struct ab_budget *b, struct ab_cell *cells, size_t count, 
     b->round_began_s = clock_mono_s();
     double left_s = b->until_s - b->round_began_s;
     for (size_t i = 0; i < 2 * count; i++) {
-        struct ab_cell *c = &cells[i % count];
+        struct ab_cell *c = &cells[i < count ? i : i - count];
         double least = least_s(c, rounds_max);
         if (!c->open || c->smoke != (i < count))
             continue;
