@@ -25,8 +25,8 @@ compiled() {
             cat "$kept.err" >&2
             return 1
         }
-        cp "$out" "$kept.new"
-        mv "$kept.new" "$kept"
+        cp "$out" "$kept.$BASHPID"
+        mv "$kept.$BASHPID" "$kept"
     else
         cp "$kept" "$out"
     fi
