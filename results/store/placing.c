@@ -49,17 +49,21 @@ int last_places(struct store *s, const char *node, const char *ticket, const cha
     int rc;
     SQL_STMT stmt = sql_prepare(
         s,
-        "WITH night AS (SELECT id, date, row_number() OVER (ORDER BY ordered_at DESC, id DESC) - 1 AS since"
-        " FROM run WHERE node = :node AND ticket = :ticket AND mode = :mode AND purpose = 'sweep')"
-        " SELECT s.variant AS variant, s.context_len AS context_len, t.gpu AS gpu, t.wall_s AS wall_s, n.date"
-        " AS date, n.since AS since"
-        " FROM series s JOIN test t ON t.series_id = s.id JOIN night n ON n.id = t.run_id"
-        " WHERE s.node = :node AND s.ticket = :ticket AND s.mode = :mode AND t.status = 'OK' AND t.warmup = 0"
-        " AND t.run_id = (SELECT r.id FROM run r WHERE r.node = s.node AND r.ticket = s.ticket"
-        " AND r.mode = s.mode AND r.purpose = 'sweep' AND EXISTS (SELECT 1 FROM test o WHERE o.run_id = r.id"
+        "WITH last AS MATERIALIZED (SELECT s.id AS series_id, s.variant AS variant, s.context_len AS "
+        "context_len,"
+        " (SELECT r.id FROM run r WHERE r.node = s.node AND r.ticket = s.ticket AND r.mode = s.mode"
+        " AND r.purpose = 'sweep' AND EXISTS (SELECT 1 FROM test o WHERE o.run_id = r.id"
         " AND o.series_id = s.id AND o.status = 'OK' AND o.warmup = 0)"
-        " ORDER BY r.ordered_at DESC, r.id DESC LIMIT 1)"
-        " ORDER BY s.variant, s.context_len, t.wall_s",
+        " ORDER BY r.ordered_at DESC, r.id DESC LIMIT 1) AS run_id"
+        " FROM series s WHERE s.node = :node AND s.ticket = :ticket AND s.mode = :mode),"
+        " night AS MATERIALIZED (SELECT r.id AS id, r.date AS date, (SELECT count(*) FROM run x"
+        " WHERE x.node = r.node AND x.ticket = r.ticket AND x.mode = r.mode AND x.purpose = 'sweep'"
+        " AND (x.ordered_at, x.id) > (r.ordered_at, r.id)) AS since"
+        " FROM run r WHERE r.id IN (SELECT run_id FROM last))"
+        " SELECT l.variant AS variant, l.context_len AS context_len, t.gpu AS gpu, t.wall_s AS wall_s,"
+        " n.date AS date, n.since AS since FROM last l CROSS JOIN night n ON n.id = l.run_id"
+        " CROSS JOIN test t ON t.run_id = l.run_id AND t.series_id = l.series_id"
+        " WHERE t.status = 'OK' AND t.warmup = 0 ORDER BY l.variant, l.context_len, t.wall_s",
         err);
     sql_bind_text(stmt, ":node", node);
     sql_bind_text(stmt, ":ticket", ticket);

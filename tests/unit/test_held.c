@@ -47,7 +47,7 @@ TEST(a_bundle_says_what_held_its_tests)
                                         "image of baseline: registry/ks:1 sha256:aa\n");
     buf_clear(&text);
     assert_ok(export_tests(&s, key, EXPORT_CSV, collect, &text, &err), &err);
-    assert_non_null(strstr(buf_str(&text), "beside,contained,image,image_digest"));
+    assert_non_null(strstr(buf_str(&text), "beside,compiled,contained,image,image_digest"));
     assert_non_null(strstr(buf_str(&text), "container,registry/ks:1,sha256:aa"));
 }
 
