@@ -99,17 +99,27 @@ static int run_commands(struct suite *s, size_t variant, struct runlog *log, str
     return 0;
 }
 
+/* Returns the word of a command that names a program of the build, as such or after a launcher; NULL: none.
+ * What follows an option may be a file that the test writes. */
+static const char *built_program(const struct command *run)
+{
+    static const char built[] = "{build}/";
+    for (size_t i = 0; i < run->argc; i++)
+        if (strncmp(run->argv[i], built, strlen(built)) == 0)
+            return i == 0 || run->argv[i - 1][0] != '-' ? run->argv[i] : NULL;
+    return NULL;
+}
+
 /* Whether a variant runs a program that this build should have made, and did not. */
 static bool lacks_program(const struct suite *s, size_t variant, const char *build)
 {
-    static const char built[] = "{build}/";
     const struct variant *v = &s->job.variant[variant];
+    const char *program = built_program(&v->run);
     struct subst values = suite_subst(s, variant);
     AUTO(buf_release) struct buf path = {.max = FS_PATH_MAX};
     values.text[SUBST_BUILD] = build;
-    return v->build_count > 0 && v->prepare.argc == 0 && v->run.argc > 0 &&
-           strncmp(v->run.argv[0], built, strlen(built)) == 0 &&
-           subst_expand(v->run.argv[0], &values, &path, NULL) == 0 && !fs_exists(buf_str(&path));
+    return v->build_count > 0 && v->prepare.argc == 0 && program &&
+           subst_expand(program, &values, &path, NULL) == 0 && !fs_exists(buf_str(&path));
 }
 
 /* Fails a build without a program of this variant or one that shares it: where a compiler is killed its
@@ -122,7 +132,8 @@ static void look_for_programs(struct suite *s, size_t variant)
         if (strcmp(v->build_as, s->job.variant[variant].build_as) != 0 || !lacks_program(s, i, state->build))
             continue;
         state->status = STATUS_BUILD_FAILED;
-        reason_set(state->reason, "the build commands ended with 0, but without %.200s", v->run.argv[0]);
+        reason_set(state->reason, "the build commands ended with 0, but without %.200s",
+                   built_program(&v->run));
     }
 }
 

@@ -360,6 +360,8 @@ scenario "a test that ran another kernel" ends_as INVALID "attn_impl is 'other'"
     '{"attn_impl": "k", "run": ["echo", "[PERF_TIMING] {\"prefill_s\": 1, \"attn_impl\": \"other\"}"]}'
 scenario "a test whose build fails" ends_as SKIPPED 'BUILD_FAILED.*exit code 1: no such header' '{"build": [["sh", "-c", "echo no such header; exit 1"]], "run": ["true"]}'
 scenario "a test whose program was not built" ends_as SKIPPED 'BUILD_FAILED.*without .build./.variant..prog' '{"build": [["true"]], "run": ["{build}/{variant}.prog", "{context}"]}'
+scenario "a launcher's program that was not built" ends_as SKIPPED 'BUILD_FAILED.*without .build./prog' '{"build": [["true"]], "run": ["env", "A=1", "{build}/prog"]}'
+scenario "a file of the build that the test may write" ends_as FAIL 'exit code 3' '{"build": [["true"]], "run": ["sh", "-c", "exit 3", "--out", "{build}/log"]}'
 scenario "a build that left no program" built_nothing
 scenario "a test whose gate fails" ends_as SKIPPED 'GATE_FAILED.*exit code 3: row 7 is wrong' '{"gates": [{"kind": "command", "run": ["sh", "-c", "echo checking; echo row 7 is wrong >&2; exit 3"]}], "run": ["true"]}'
 scenario "timings by JSON path" timings_by_json
