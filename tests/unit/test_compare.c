@@ -59,6 +59,9 @@ TEST(a_single_shot_needs_the_threshold)
     d = judge_cells(base, 1, near_, 1, NULL, &o);
     assert_int_equal(d.verdict, VERDICT_NOISY);
     assert_int_equal(d.reason, REASON_INSUFFICIENT);
+    AUTO(buf_release) struct buf text = {.max = 1000};
+    verdict_evidence(&d, REPORT_EN, &text);
+    assert_non_null(strstr(buf_str(&text), "so few values cannot rule out a change beyond the threshold"));
 }
 
 TEST(few_repetitions_show_their_spread)
