@@ -52,6 +52,12 @@ bool contain_group_close(struct contain_group *g);
 /* As fork(), but the child begins in the group's folder of version 2 where the kernel can do that (5.7 and
  * later): to move it there afterwards takes some 10 ms. *inside, in both processes: whether it did. */
 pid_t contain_group_fork(const struct contain_group *g, bool *inside);
+/* What a child runs: it does not return. inside: whether it began in the group's folder of version 2. */
+typedef void (*contain_program)(void *arg, bool inside) __attribute__((noreturn));
+/* Runs it in a child that borrows this process's memory until it executes something, as after vfork(): exec
+ * then has no copy to throw away, which takes a fifth of the time of a small program. What it changes in
+ * memory stays changed. Where that is not to be had, it is a child as any other. g: may be NULL. */
+pid_t contain_group_spawn(const struct contain_group *g, contain_program program, void *arg);
 /* To be called in a child between fork and exec. inside: from contain_group_fork(). Returns 0, or the
  * errno. */
 int contain_group_enter(const struct contain_group *g, bool inside);

@@ -96,12 +96,37 @@ static int enter_folder(const struct process_spec *spec)
     return errno == 0 ? chdir(spec->from ? spec->from : spec->cwd) : -1;
 }
 
-static _Noreturn void child_main(const struct process_spec *spec, pid_t parent, bool inside,
-                                 struct process_birth *birth)
+/* What a child is told. */
+struct child_of {
+    const struct process_spec *spec;
+    pid_t parent;
+    struct process_birth *birth;
+};
+
+/* Finds the file that execvp() would, so that its search is over before the clock starts. What cannot be
+ * found or does not fit is left to execvp(). out: char[FS_PATH_MAX] */
+static void find_program(const char *name, char *out)
 {
+    const char *at = strchr(name, '/') ? NULL : getenv("PATH");
+    snprintf(out, FS_PATH_MAX, "%s", at ? "" : name);
+    while (at && *at && access(out, X_OK) != 0) {
+        size_t n = strcspn(at, ":");
+        if (snprintf(out, FS_PATH_MAX, "%.*s%s%s", (int)n, at, n > 0 ? "/" : "", name) >= FS_PATH_MAX)
+            *out = '\0';
+        at += n + (at[n] == ':');
+    }
+}
+
+/* A keeper's memory is borrowed here until exec: see contain_group_spawn(). */
+static _Noreturn void child_main(void *arg, bool inside)
+{
+    const struct child_of *of = arg;
+    const struct process_spec *spec = of->spec;
+    struct process_birth *birth = of->birth;
+    char file[FS_PATH_MAX];
     const struct rlimit no_core = {.rlim_cur = 0, .rlim_max = RLIM_INFINITY};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent)
+    if (getppid() != of->parent)
         _exit(127);
     birth->pid = getpid();
     setsid();
@@ -113,8 +138,10 @@ static _Noreturn void child_main(const struct process_spec *spec, pid_t parent, 
         near_apply(spec->near, &birth->unbound);
     if (redirect(spec) == 0 && enter_group(spec, inside) == 0 && enter_folder(spec) == 0) {
         environ = (char **)spec->env;
+        find_program(spec->argv[0], file);
         birth->exec_errno = 0;
         birth->start_ns = clock_mono_ns();
+        execve(file, spec->argv, environ);
         execvp(spec->argv[0], spec->argv);
     }
     birth->exec_errno = errno;
@@ -194,10 +221,8 @@ static _Noreturn void keeper_main(const struct process_spec *spec, pid_t parent,
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent || prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0)
         _exit(0);
-    bool inside;
-    pid_t program = fork_into_group(spec, &inside);
-    if (program == 0)
-        child_main(spec, self, inside, birth);
+    struct child_of of = {.spec = spec, .parent = self, .birth = birth};
+    pid_t program = contain_group_spawn(spec->group, child_main, &of);
     if (program < 0) { /* no process could be made, so none is left */
         birth->exec_errno = errno;
         _exit(0);
@@ -291,7 +316,7 @@ int process_start(struct process *p, const struct process_spec *spec, struct err
     if (pid == 0 && spec->kept)
         keeper_main(spec, parent, p->told, report[1]);
     if (pid == 0)
-        child_main(spec, parent, inside, p->told);
+        child_main(&(struct child_of){.spec = spec, .parent = parent, .birth = p->told}, inside);
     int saved = errno;
     close(birth[1]);
     alloc_auto_close(&report[1]);

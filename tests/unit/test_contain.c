@@ -240,6 +240,31 @@ static _Noreturn void look_at_own_group(const struct contain_group *g, bool insi
     _exit(read && strstr(text, strrchr(g->folder[0], '/')) ? 0 : 1);
 }
 
+static _Noreturn void look_and_exit(void *arg, bool inside)
+{
+    look_at_own_group(arg, inside);
+}
+
+static _Noreturn void count_and_exit(void *arg, bool inside)
+{
+    ++*(int *)arg;
+    _exit(inside ? 1 : 0);
+}
+
+/* The parent goes on where it was, with what the child left in memory. */
+TEST(a_child_borrows_the_memory_of_its_parent)
+{
+    const struct contain_group off = CONTAIN_GROUP_OFF, *const groups[] = {&off, NULL};
+    volatile int count = 0;
+    for (int i = 0; i < 2; i++) {
+        int status = -1;
+        pid_t pid = contain_group_spawn(groups[i], count_and_exit, (void *)&count);
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+        assert_int_equal(status, 0);
+    }
+    assert_true(count == 2 || count == 0); /* 0: a copy, as under sanitizers */
+}
+
 TEST(a_child_is_in_its_group_however_it_got_there)
 {
     static const char *const roots[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"};
@@ -254,10 +279,12 @@ TEST(a_child_is_in_its_group_however_it_got_there)
     }
     if (!g.on)
         skip(); /* no folder of version 2 may be written to */
-    for (int by_kernel = 1; by_kernel >= 0; by_kernel--) {
+    for (int way = 0; way < 3; way++) {
         int status;
         bool inside = false;
-        pid_t pid = by_kernel ? contain_group_fork(&g, &inside) : fork();
+        pid_t pid = way == 2   ? contain_group_spawn(&g, look_and_exit, &g)
+                    : way == 1 ? contain_group_fork(&g, &inside)
+                               : fork();
         if (pid == 0)
             look_at_own_group(&g, inside);
         assert_int_equal(waitpid(pid, &status, 0), pid);

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -243,6 +244,24 @@ TEST_BETWEEN(a_program_that_is_not_there_says_so, begin, end)
         assert_int_equal(result.process.exec_errno, ENOENT);
         assert_int_equal(born.exec_errno, ENOENT);
         assert_true(result.group_gone && isnan(result.wall_s));
+    }
+}
+
+/* As execvp() does: the first file of that name that can be executed, in the order of PATH. */
+TEST_BETWEEN(a_program_is_searched_in_its_own_path, begin, end)
+{
+    char list[6 * FS_PATH_MAX], name[] = "tool", *argv[] = {name, NULL};
+    put_bytes("path/a/tool/in", "", 0); /* a folder */
+    put_bytes("path/b/tool", "exit 7\n", 7);
+    assert_int_equal(chmod(put_bytes("path/c/tool", "exit 8\n", 7), 0700), 0);
+    snprintf(list, sizeof list, "PATH=%s:%s:%s:%s:/usr/bin:/bin", in_scratch("path/none"),
+             in_scratch("path/a"), in_scratch("path/b"), in_scratch("path/c"));
+    char *const env[] = {list, NULL};
+    for (int kept = 0; kept < 2; kept++) {
+        struct process_spec spec = spec_of(argv, kept);
+        spec.env = env;
+        struct child_result result = run(&spec, &fast_samples, &no_hooks);
+        assert_int_equal(WEXITSTATUS(result.process.wait_status), 8);
     }
 }
 
