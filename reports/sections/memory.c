@@ -42,7 +42,6 @@ static void add_row(const struct report_model *m, const struct memory_row *r, en
     table_text(t, num_bytes(r->vram_after).s);
     table_text(t, num_bytes(r->rss_peak).s);
     table_text(t, rate(r->slope).s);
-    table_text(t, num_seconds(r->cell->median[METRIC_MODEL_LOAD_S]).s);
     flag(t, r, lang);
 }
 
@@ -52,7 +51,7 @@ void section_memory(const struct report_model *m, struct md *w)
     table_numbers(&t, w->lang, MSG_COL_CONTEXT);
     table_texts(&t, w->lang, MSG_COL_VARIANT);
     table_numbers(&t, w->lang, MSG_COL_VRAM_BEFORE, MSG_COL_VRAM_PEAK, MSG_COL_VRAM_AFTER, MSG_COL_RSS_PEAK,
-                  MSG_COL_SLOPE, MSG_COL_LOAD);
+                  MSG_COL_SLOPE);
     table_texts(&t, w->lang, MSG_COL_FLAG);
     for (size_t i = 0; i < m->memory.count; i++)
         if (measured(&m->memory.cells[i]))

@@ -195,6 +195,7 @@ static void take_axes(const struct run_data *run, struct axis_columns *out)
 
 void table_performance(struct table *t, const struct variant_view *v, enum report_lang lang)
 {
+    static const enum metric other_times[] = {METRIC_MODEL_LOAD_S, METRIC_TOKENIZE_S, METRIC_DECODE_S};
     const struct run_data *run = v->run;
     struct axis_columns axes;
     AUTO_FREE size_t *order = cells_by_context(run);
@@ -206,6 +207,9 @@ void table_performance(struct table *t, const struct variant_view *v, enum repor
     if (!wall_alone)
         table_column(t, v->primary.prompt ? "prefill_s" : quantity_title(&v->primary, lang), true);
     table_column(t, "wall_time_s", true);
+    const size_t first_other = t->n_cols;
+    for (size_t i = 0; i < sizeof other_times / sizeof *other_times; i++)
+        table_column(t, metric_info(other_times[i])->name, true);
     table_column(t, "attn_impl", false);
     if (v->primary.prompt)
         table_numbers(t, lang, MSG_COL_THROUGHPUT);
@@ -219,14 +223,15 @@ void table_performance(struct table *t, const struct variant_view *v, enum repor
         if (!wall_alone)
             add_value(t, v, c, lang);
         table_text(t, num_seconds(c->median[METRIC_WALL_S]).s);
+        for (size_t i = 0; i < sizeof other_times / sizeof *other_times; i++)
+            table_text(t, num_seconds(c->median[other_times[i]]).s);
         table_code(t, kernel_name(run, c));
         if (v->primary.prompt)
             table_text(t, num_rate(c->median[METRIC_TOK_PER_S]).s);
         table_text(t, num_int(c->counted).s);
         table_marked(t, cell_status(c).s, status_mark(c));
     }
-    if (!v->primary.prompt)
-        table_drop_empty(t, 0);
+    table_drop_empty(t, v->primary.prompt ? first_other : 0);
 }
 
 static bool is_own(const struct metric_set *measured, enum metric m, enum metric primary)

@@ -319,7 +319,11 @@ TEST(a_database_of_rocprofv3)
         import_stored(&s, "rocprofv3-kernel-trace",
                       put_database("trace_results.db", "tests/fixtures/rocpd/3.0.sql"), &day, 0);
     assert_int_equal(r.n_cells, 2);
-    assert_near(median_of(&r, "attention_float___int__grid2048x1x1_wg256x1x1_agent4", 0), 4.022e-3, 1e-12);
+    const char *name = "attention_float___int__grid2048x1x1_wg256x1x1_agent4";
+    assert_near(median_of(&r, name, 0), 4.022e-3, 1e-12);
+    const struct run_variant *v = run_data_variant(&r, name);
+    assert_near(v->value[METRIC_VGPRS], 32, 0);
+    assert_near(v->value[METRIC_SCRATCH_BYTES], 0, 0);
 }
 
 /* As rocprofv3 --stats sums them up: 4021 and 4023 ns, and one of 1000. */

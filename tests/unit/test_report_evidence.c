@@ -1,5 +1,6 @@
 /* What a report concludes of the recorded resources of kernels, on the numbers of the seeds' kernels compiled
  * for gfx942. */
+#include "common/base/alloc.h"
 #include "common/contract/occupancy.h"
 #include "reports/report.h"
 #include "tests/unit/results_support.h"
@@ -207,6 +208,65 @@ TEST(nothing_is_said_of_what_was_not_recorded)
     must_store(&s, &d);
     AUTO_FREE char *text = render(&s, REPORT_EN);
     assert_null(strstr(text, "Evidence for the cause"));
+}
+
+static void add_kernel(struct draft *d, size_t variant, const char *name, int64_t vgprs, int64_t waits)
+{
+    struct run_details *out = &d->details;
+    ALLOC_GROW(out->kernels, out->n_kernels + 1, out->cap_kernels);
+    struct run_kernel_code *k = &out->kernels[out->n_kernels++];
+    *k = (struct run_kernel_code){.variant = variant, .name = xstrdup(name)};
+    kernel_facts_init(&k->facts);
+    sha256_of(name, strlen(name), k->sha256);
+    snprintf(d->variants[variant].code_sha256, sizeof k->sha256, "%s", k->sha256);
+    k->facts.resource[KERNEL_VGPRS] = vgprs;
+    for (size_t i = 0; waits && i < INSTRUCTION_CLASSES; i++)
+        k->facts.hot_loop[i] = 0;
+    if (!waits)
+        return;
+    k->facts.hot_loop[INSTRUCTION_MATRIX] = 8;
+    k->facts.hot_loop[INSTRUCTION_VECTOR] = 24 - waits;
+    k->facts.hot_loop[INSTRUCTION_WAIT] = waits;
+    k->facts.hot_loop[INSTRUCTION_BARRIER] = waits > 10 ? 8 : 0;
+}
+
+/* Of code that every variant has, like a kernel that fills a buffer, nothing is said. */
+TEST(the_hot_loop_of_a_slow_variant_stands_beside_its_speed)
+{
+    AUTO(store_close) struct store s = open_store("loops.db");
+    struct draft d;
+    draft_night(&d, 1);
+    draft_shot(&d, "baseline", 256, 1, 1);
+    draft_shot(&d, "v3", 256, 1, 8);
+    add_kernel(&d, 0, "_Z4fillv", 8, 1);
+    add_kernel(&d, 0, "_Z5naivev", 128, 2);
+    add_kernel(&d, 1, "_Z4fillv", 8, 1);
+    add_kernel(&d, 1, "_Z6attendv", 62, 12);
+    add_kernel(&d, 1, "_Z6otherv", 62, 12);
+    must_store(&s, &d);
+    AUTO_FREE char *text = render(&s, REPORT_EN);
+    holds(text,
+          "| `baseline` |       1.00x | `naive`  |       128 |       32 |   25 % |   0 |        0 |     2 |");
+    holds(text,
+          "| `v3`       |       0.12x | `attend` |        62 |       40 |   20 % |   0 |        8 |    12 |");
+    holds(text, "have the numbers of one above (1)");
+    assert_null(strstr(text, "`fill`"));
+    assert_null(strstr(text, "`other`"));
+}
+
+/* A folder of the B3.89 layout, or an import, has the numbers of a build, but not those of its kernels. */
+TEST(registers_and_scratch_of_an_import_are_shown)
+{
+    AUTO(store_close) struct store s = open_store("imported.db");
+    struct draft d;
+    draft_night(&d, 1);
+    draft_shot(&d, "baseline", 256, 1, 1);
+    draft_shot(&d, "v3", 256, 1, 8);
+    d.variants[1].value[METRIC_VGPRS] = 19;
+    d.variants[1].value[METRIC_SCRATCH_BYTES] = 528;
+    must_store(&s, &d);
+    AUTO_FREE char *text = render(&s, REPORT_EN);
+    holds(text, "| `v3`    |       0.12x |        19 |              **528** |");
 }
 
 TEST(one_other_process_is_told_in_the_singular)

@@ -69,7 +69,7 @@ static void list_test_keys(const json_t *root, const char **keys)
     for (; n < sizeof fixed / sizeof *fixed; n++)
         keys[n] = fixed[n];
     for (int m = 0; m < METRIC_COUNT && n < TEST_KEYS_MAX; m++)
-        if (metric_info((enum metric)m)->kind == METRIC_OF_TEST)
+        if (metric_info((enum metric)m)->kind <= METRIC_OF_BUILD)
             keys[n++] = metric_info((enum metric)m)->name;
     for (size_t i = 0; i < json_array_size(own) && n < TEST_KEYS_MAX; i++) {
         const char *name = json_string_value(json_object_get(json_array_get(own, i), "name"));

@@ -42,6 +42,27 @@ static int take_metrics(struct importing *im, const struct import_scope *s, cons
     return 0;
 }
 
+/* Of the launches of a build, the one that needs the most counts. */
+static int take_build(const struct import_scope *s, const json_t *test, struct run_variant *variant,
+                      struct err *err)
+{
+    for (int m = 0; m < METRIC_BUILT_IN; m++) {
+        const struct metric_info *info = metric_info((enum metric)m);
+        const json_t *field = json_object_get(test, info->name);
+        double v;
+        char name[64];
+        snprintf(name, sizeof name, "test.%s", info->name);
+        if (info->kind != METRIC_OF_BUILD || !field)
+            continue;
+        int rc = import_number(s, field, name, info->unit, &v, err);
+        if (rc < 0)
+            return -1;
+        if (rc > 0 && v >= 0 && v <= info->most && v == floor(v) && !(variant->value[m] >= v))
+            variant->value[m] = v;
+    }
+    return 0;
+}
+
 static int take_extras(struct draft *d, const struct import_scope *s, json_t *extras, struct draft_test *t,
                        struct err *err)
 {
@@ -168,7 +189,8 @@ static int take_one(struct importing *im, const struct import_scope *s, const js
     if (take_place(im, s, test, &t->t, err) != 0 || take_status(s, test, &t->t, err) != 0)
         return -1;
     if (t->t.status == STATUS_OK &&
-        (take_metrics(im, s, test, &t->t, err) != 0 || take_own_metrics(im, s, test, t, err) != 0))
+        (take_metrics(im, s, test, &t->t, err) != 0 || take_own_metrics(im, s, test, t, err) != 0 ||
+         take_build(s, test, &im->d->variants[t->t.variant], err) != 0))
         return -1;
     bool several = json_is_array(json_object_get(im->map, "test"));
     if (several && !has_values(t)) {
