@@ -15,7 +15,7 @@ static int put_back_one(struct clocks *c, size_t i, const struct layout *l, stru
     if (control_put_back(&c->item[i].gpu, &c->item[i].before, err) != CONTROL_DONE)
         return -1;
     c->item[i].held = false;
-    return record_clear(l, c->item[i].gpu.name, err);
+    return record_clear(l, c->item[i].gpu.name, geteuid(), err);
 }
 
 /* After a failure in the middle, the GPU may be half set, or as it was. */
@@ -29,22 +29,48 @@ static void undo(struct clocks *c, size_t i, const struct layout *l, enum contro
                          : clocks_state_read(gpu, &now) && clocks_state_equal(&now, &c->item[i].before);
     c->item[i].held = !untouched;
     if (untouched)
-        record_clear(l, gpu->name, &ignored);
+        record_clear(l, gpu->name, geteuid(), &ignored);
     else
         put_back_one(c, i, l, &ignored);
 }
 
-/* A record that stands after clocks_recover() is the only trace of what the clocks were. */
-static bool others_hold(const struct layout *l, const char *name, struct err *err)
+/* Whether the record's setting no longer holds: somebody else changed it, or it was never made. */
+static bool is_moot(const struct clocks_gpu *gpu, const struct clocks_record *r)
 {
-    struct clocks_record r;
-    if (!record_read(l, name, &r) || record_is_outdated(l, &r))
+    struct clocks_state now, expected;
+    if (gpu->nvidia || !clocks_state_read(gpu, &now))
         return false;
-    err_set(err, ERR_NODE,
+    control_expected(&r->set, &r->before, &expected);
+    return clocks_state_equal(&now, &r->before) || strcmp(now.level, expected.level) != 0;
+}
+
+/* Returns why nothing is left to do for a record, or NULL. */
+static const char *settled(const struct layout *l, const json_t *gpus, const struct clocks_record *r)
+{
+    struct clocks_gpu gpu;
+    if (record_is_outdated(l, r))
+        return "the restart of the machine has put them back";
+    return clocks_gpu_find(l, gpus, r->gpu, &gpu) && is_moot(&gpu, r) ? "they are no longer set" : NULL;
+}
+
+struct standing {
+    const struct layout *layout;
+    const json_t *gpus;
+    struct err *err;
+    bool found;
+};
+
+/* A record that stands after clocks_recover() is the only trace of what the clocks were. */
+static void note_standing(const struct clocks_record *r, void *arg)
+{
+    struct standing *s = arg;
+    if (settled(s->layout, s->gpus, r))
+        return;
+    s->found = true;
+    err_set(s->err, ERR_NODE,
             "GPU %s still has the clocks that the run %s set (%s, %d MHz): a run by a user who may set them, "
             "or a restart of the node, puts them back",
-            name, r.run_id, clocks_mode_names[r.set.mode], r.set.mhz);
-    return true;
+            r->gpu, r->run_id, clocks_mode_names[r->set.mode], r->set.mhz);
 }
 
 enum control_result clocks_hold(struct clocks *c, const struct layout *l, const json_t *gpus,
@@ -56,7 +82,9 @@ enum control_result clocks_hold(struct clocks *c, const struct layout *l, const 
         err_set(err, ERR_NODE, "GPU %s cannot be found among those whose clocks can be set", name);
         return CONTROL_FAILED;
     }
-    if (others_hold(l, name, err))
+    struct standing standing = {.layout = l, .gpus = gpus, .err = err};
+    record_each(l, name, note_standing, &standing);
+    if (standing.found)
         return CONTROL_FAILED;
     clocks_state_read(&c->item[i].gpu, &c->item[i].before);
     snprintf(r.gpu, sizeof r.gpu, "%s", name);
@@ -82,53 +110,21 @@ int clocks_put_back(struct clocks *c, const struct layout *l, struct err *err)
     return rc;
 }
 
-/* Whether the record's setting no longer holds: somebody else changed it, or it was never made. */
-static bool is_moot(const struct clocks_gpu *gpu, const struct clocks_record *r)
-{
-    struct clocks_state now, expected;
-    if (gpu->nvidia || !clocks_state_read(gpu, &now))
-        return false;
-    control_expected(&r->set, &r->before, &expected);
-    return clocks_state_equal(&now, &r->before) || strcmp(now.level, expected.level) != 0;
-}
-
-static int forget(const struct layout *l, const struct clocks_record *r, char *note, const char *why)
+/* What is settled, and another user's, stays without a word: it can only be removed by that user and root. */
+static int forget(const struct layout *l, const struct clocks_record *r, char *note, const char *why,
+                  bool put_back)
 {
     struct err err;
-    int rc = record_clear(l, r->gpu, &err);
-    snprintf(note, CLOCKS_NOTE_MAX, "GPU %s: the run %s had set its clocks; %s%s%.200s", r->gpu, r->run_id,
-             why, rc == 0 ? "" : ", but its record cannot be removed: ", rc == 0 ? "" : err.msg);
+    bool can_remove = geteuid() == 0 || r->user == (long)geteuid();
+    int rc = can_remove ? record_clear(l, r->gpu, (uid_t)r->user, &err) : 0;
+    if (can_remove || put_back)
+        snprintf(note, CLOCKS_NOTE_MAX, "GPU %s: the run %s had set its clocks; %s%s%.200s", r->gpu,
+                 r->run_id, why,
+                 rc == 0 ? "" : ", but its record cannot be removed: ", rc == 0 ? "" : err.msg);
     return rc;
 }
 
-static int recover(const struct layout *l, const json_t *gpus, const struct clocks_record *r, char *note)
-{
-    struct clocks_gpu gpu;
-    struct err err;
-    if (record_is_outdated(l, r))
-        return forget(l, r, note, "the restart of the machine has put them back");
-    if (!clocks_gpu_find(l, gpus, r->gpu, &gpu)) {
-        snprintf(note, CLOCKS_NOTE_MAX,
-                 "GPU %s: the run %s had set its clocks, and the GPU is not visible now", r->gpu, r->run_id);
-        return -1;
-    }
-    if (is_moot(&gpu, r))
-        return forget(l, r, note, "they are no longer set");
-    if (control_put_back(&gpu, &r->before, &err) == CONTROL_DONE)
-        return forget(l, r, note, "they were put back");
-    snprintf(note, CLOCKS_NOTE_MAX, "GPU %s still has the clocks that the run %s set (%s, %d MHz): %.300s",
-             r->gpu, r->run_id, clocks_mode_names[r->set.mode], r->set.mhz, err.msg);
-    return -1;
-}
-
-int clocks_recover(const struct layout *l, const json_t *gpus, const char *name, char *note)
-{
-    struct clocks_record r;
-    *note = '\0';
-    return record_read(l, name, &r) ? recover(l, gpus, &r, note) : 0;
-}
-
-struct run_search {
+struct recovery {
     const struct layout *layout;
     const json_t *gpus;
     const char *run_id;
@@ -136,9 +132,44 @@ struct run_search {
     int rc;
 };
 
+static int recover(const struct recovery *search, const struct clocks_record *r)
+{
+    const struct layout *l = search->layout;
+    struct clocks_gpu gpu;
+    struct err err;
+    const char *why = settled(l, search->gpus, r);
+    if (why)
+        return forget(l, r, search->note, why, false);
+    if (!clocks_gpu_find(l, search->gpus, r->gpu, &gpu)) {
+        snprintf(search->note, CLOCKS_NOTE_MAX,
+                 "GPU %s: the run %s had set its clocks, and the GPU is not visible now", r->gpu, r->run_id);
+        return -1;
+    }
+    if (control_put_back(&gpu, &r->before, &err) == CONTROL_DONE)
+        return forget(l, r, search->note, "they were put back", true);
+    snprintf(search->note, CLOCKS_NOTE_MAX,
+             "GPU %s still has the clocks that the run %s set (%s, %d MHz): %.300s", r->gpu, r->run_id,
+             clocks_mode_names[r->set.mode], r->set.mhz, err.msg);
+    return -1;
+}
+
+static void recover_one(const struct clocks_record *r, void *arg)
+{
+    struct recovery *search = arg;
+    search->rc |= recover(search, r);
+}
+
+int clocks_recover(const struct layout *l, const json_t *gpus, const char *name, char *note)
+{
+    struct recovery search = {.layout = l, .gpus = gpus, .note = note};
+    *note = '\0';
+    record_each(l, name, recover_one, &search);
+    return search.rc;
+}
+
 static void recover_if_free(const struct clocks_record *r, void *arg)
 {
-    struct run_search *search = arg;
+    struct recovery *search = arg;
     struct lock lock = {.fd = -1};
     struct err err;
     char path[FS_PATH_MAX];
@@ -147,15 +178,15 @@ static void recover_if_free(const struct clocks_record *r, void *arg)
         lock_open_shared(&lock, path, &err) != 0)
         return;
     if (lock_try(&lock, &err) == 1)
-        search->rc |= recover(search->layout, search->gpus, r, search->note);
+        recover_one(r, arg);
     lock_close(&lock);
 }
 
 int clocks_recover_run(const struct layout *l, const json_t *gpus, const char *run_id, char *note)
 {
-    struct run_search search = {.layout = l, .gpus = gpus, .run_id = run_id, .note = note};
+    struct recovery search = {.layout = l, .gpus = gpus, .run_id = run_id, .note = note};
     *note = '\0';
-    record_each(l, recover_if_free, &search);
+    record_each(l, NULL, recover_if_free, &search);
     return search.rc;
 }
 
@@ -182,7 +213,7 @@ static void list_one(const struct clocks_record *r, void *arg)
     struct listing *list = arg;
     struct lock_holder holder = {.held = false};
     char path[FS_PATH_MAX], user[32];
-    if (record_is_outdated(list->layout, r))
+    if (settled(list->layout, list->gpus, r))
         return;
     if (machine_gpu_file(list->layout, r->gpu, "lock", path, NULL) == 0)
         lock_look(path, &holder, NULL);
@@ -197,6 +228,6 @@ static void list_one(const struct clocks_record *r, void *arg)
 json_t *clocks_left(const struct layout *l, const json_t *gpus)
 {
     struct listing list = {.layout = l, .gpus = gpus, .out = json_array()};
-    record_each(l, list_one, &list);
+    record_each(l, NULL, list_one, &list);
     return list.out;
 }

@@ -25,7 +25,7 @@ enum control_result clocks_hold(struct clocks *c, const struct layout *l, const 
 /* Puts all back. Returns -1 when one could not be: its record stays. */
 int clocks_put_back(struct clocks *c, const struct layout *l, struct err *err);
 
-/* Acts on the record of a GPU, if there is one: puts its clocks back, unless something else has changed them
+/* Acts on the records of a GPU: puts its clocks back, unless something else has changed them
  * meanwhile. note: char[CLOCKS_NOTE_MAX], what was found and done, or why it could not be; "" without a
  * record. Returns 0 or -1. */
 int clocks_recover(const struct layout *l, const json_t *gpus, const char *name, char *note);
@@ -33,6 +33,6 @@ int clocks_recover(const struct layout *l, const json_t *gpus, const char *name,
 int clocks_recover_run(const struct layout *l, const json_t *gpus, const char *run_id, char *note);
 
 /* Lists the records on the machine: an array of {"gpu", "run_id", "user", "since", "mode", "mhz", "held",
- * "can_put_back"}, without those that a restart has settled. held: the run still has the GPU's lock.
+ * "can_put_back"}, without those that are settled. held: the run still has the GPU's lock.
  * can_put_back: this user could. gpus: node.json's. */
 json_t *clocks_left(const struct layout *l, const json_t *gpus);

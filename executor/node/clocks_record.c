@@ -5,7 +5,6 @@
 #include "common/base/json.h"
 #include "common/base/text.h"
 #include "executor/workdir/layout.h"
-#include "executor/workdir/lock.h"
 #include "executor/workdir/sysfile.h"
 
 #include <errno.h>
@@ -15,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define KIND "clocks"
+#define KIND "clocks."
 
 enum { RECORD_MAX = 4096 };
 
@@ -32,44 +31,47 @@ static json_t *encode(const struct clocks_record *r)
                      "min_mhz", r->before.min_mhz, "max_mhz", r->before.max_mhz);
 }
 
-static int write_whole(int fd, const char *text, size_t len)
+/* Each user has a file of his own: what all may write would say what anybody wrote last. */
+static int record_path(const struct layout *l, const char *gpu, uid_t user, char *path, struct err *err)
 {
-    return ftruncate(fd, 0) != 0 || pwrite(fd, text, len, 0) != (ssize_t)len || fsync(fd) != 0 ? -1 : 0;
+    char kind[24];
+    snprintf(kind, sizeof kind, KIND "%lu", (unsigned long)user);
+    return machine_gpu_file(l, gpu, kind, path, err);
 }
 
-/* The record is written in place: in a sticky folder nobody can rename over another user's file. */
-static int replace(const struct layout *l, const char *gpu, const char *text, size_t len, struct err *err)
+static int write_new(const char *path, const struct buf *text)
 {
-    char path[FS_PATH_MAX];
-    struct lock file = {.fd = -1};
-    if (machine_gpu_file(l, gpu, KIND, path, err) != 0 || lock_open_shared(&file, path, err) != 0)
-        return -1;
-    int rc = write_whole(file.fd, text, len), saved = errno;
-    lock_close(&file);
-    if (rc != 0)
-        return err_set_errno(err, ERR_STORAGE, saved, "%s: cannot write", path);
-    return fs_sync_dir(machine_folder(l), err);
+    AUTO_CLOSE int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    return fd < 0 || fs_write_all(fd, text->data, text->len) != 0 || fchmod(fd, 0644) != 0 || fsync(fd) != 0
+               ? -1
+               : 0;
 }
 
 int record_write(const struct layout *l, struct clocks_record *r, struct err *err)
 {
     AUTO(buf_release) struct buf text = {.max = RECORD_MAX};
-    char now[CLOCK_ISO_LEN + 1];
+    char now[CLOCK_ISO_LEN + 1], path[FS_PATH_MAX];
     clock_iso8601(clock_real_s(), now);
     snprintf(r->since, sizeof r->since, "%.31s", now);
     read_boot_id(l, r->boot_id);
     r->user = (long)geteuid();
     json_auto_t *json = encode(r);
-    return json_encode(json, &text, err) == 0 ? replace(l, r->gpu, text.data, text.len, err) : -1;
+    if (json_encode(json, &text, err) != 0 || record_path(l, r->gpu, geteuid(), path, err) != 0)
+        return -1;
+    unlink(path); /* an older one, or what somebody else has put there */
+    if (write_new(path, &text) != 0)
+        return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot write", path);
+    return fs_sync_dir(machine_folder(l), err);
 }
 
-int record_clear(const struct layout *l, const char *gpu, struct err *err)
+int record_clear(const struct layout *l, const char *gpu, uid_t user, struct err *err)
 {
     char path[FS_PATH_MAX];
-    int rc = replace(l, gpu, "", 0, err);
-    if (rc == 0 && machine_gpu_file(l, gpu, KIND, path, NULL) == 0)
-        unlink(path); /* an empty file of another user stays */
-    return rc;
+    if (record_path(l, gpu, user, path, err) != 0)
+        return -1;
+    if (unlink(path) != 0 && errno != ENOENT)
+        return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot remove", path);
+    return fs_sync_dir(machine_folder(l), err);
 }
 
 static bool copy_text(const json_t *obj, const char *key, char *out, size_t size)
@@ -117,28 +119,23 @@ static bool decode(const json_t *json, struct clocks_record *out)
            copy_number(before, "max_mhz", 0, &out->before.max_mhz);
 }
 
-/* All users may write there, so a record counts as root's, as ours, or as that of the user whose run it
- * names. */
-static bool is_believed(const struct stat *st, const struct clocks_record *r)
-{
-    return st->st_uid == 0 || st->st_uid == geteuid() || (long)st->st_uid == r->user;
-}
-
-static bool read_path(const char *path, struct clocks_record *out)
+static bool read_path(const char *path, struct stat *st, struct clocks_record *out)
 {
     char text[RECORD_MAX];
-    struct stat st;
     AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    ssize_t n = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? read(fd, text, sizeof text) : -1;
+    ssize_t n = fd >= 0 && fstat(fd, st) == 0 && S_ISREG(st->st_mode) ? read(fd, text, sizeof text) : -1;
     json_auto_t *json = n > 0 && n < (ssize_t)sizeof text ? json_loadb(text, (size_t)n, 0, NULL) : NULL;
-    return json_is_object(json) && decode(json, out) && is_believed(&st, out);
+    return json_is_object(json) && decode(json, out);
 }
 
-bool record_read(const struct layout *l, const char *gpu, struct clocks_record *out)
+/* All users may make files there: a record counts in the file of the user whose run it names, if nobody else
+ * can have written it or given it that name. */
+static bool is_believed(const struct layout *l, const char *path, const struct stat *st,
+                        const struct clocks_record *r)
 {
-    char path[FS_PATH_MAX];
-    return machine_gpu_file(l, gpu, KIND, path, NULL) == 0 && read_path(path, out) &&
-           strcmp(out->gpu, gpu) == 0;
+    char own[FS_PATH_MAX];
+    return (long)st->st_uid == r->user && (st->st_mode & (S_IWGRP | S_IWOTH)) == 0 && st->st_nlink == 1 &&
+           record_path(l, r->gpu, st->st_uid, own, NULL) == 0 && strcmp(path, own) == 0;
 }
 
 bool record_is_outdated(const struct layout *l, const struct clocks_record *r)
@@ -150,6 +147,7 @@ bool record_is_outdated(const struct layout *l, const struct clocks_record *r)
 
 struct each {
     const struct layout *layout;
+    const char *gpu;
     record_fn *fn;
     void *arg;
 };
@@ -158,20 +156,14 @@ static void see_file(const char *path, const char *name, void *arg)
 {
     struct each *e = arg;
     struct clocks_record r;
-    size_t len = strlen(name), end = strlen("." KIND);
-    (void)path;
-    if (strncmp(name, "kernsweep-gpu-", 14) != 0 || len <= 14 + end ||
-        strcmp(name + len - end, "." KIND) != 0)
-        return;
-    char gpu[LIMIT_NAME + 1];
-    snprintf(gpu, sizeof gpu, "%.*s", (int)(len - 14 - end < LIMIT_NAME ? len - 14 - end : LIMIT_NAME),
-             name + 14);
-    if (record_read(e->layout, gpu, &r))
+    struct stat st;
+    if (strncmp(name, "kernsweep-gpu-", 14) == 0 && strstr(name, "." KIND) && read_path(path, &st, &r) &&
+        is_believed(e->layout, path, &st, &r) && (!e->gpu || strcmp(e->gpu, r.gpu) == 0))
         e->fn(&r, e->arg);
 }
 
-void record_each(const struct layout *l, record_fn *fn, void *arg)
+void record_each(const struct layout *l, const char *gpu, record_fn *fn, void *arg)
 {
-    struct each e = {.layout = l, .fn = fn, .arg = arg};
+    struct each e = {.layout = l, .gpu = gpu, .fn = fn, .arg = arg};
     entries_each(machine_folder(l), NULL, see_file, &e);
 }

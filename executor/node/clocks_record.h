@@ -1,7 +1,9 @@
 /* clocks_record: what anybody needs to put a GPU's clocks back after the executor that set them died: a file
- * beside the GPU's lock, written and synced before anything is changed, and emptied once the clocks are back.
- * It outlives its writer, so what it says is untrusted: sizes, names and ranges are checked. A torn or
- * foreign file is no record, because the clocks are not touched before it is whole.
+ * beside the GPU's lock, one for each user, which others can read and only its user and root can change. It
+ * is written and synced before anything is changed, and removed once the clocks are back; another user who
+ * put them back leaves it, and the clocks show that it is done with. It outlives its writer, so what it says
+ * is untrusted: sizes, names and ranges are checked. A torn or foreign file is no record, because the clocks
+ * are not touched before it is whole.
  */
 #pragma once
 
@@ -20,11 +22,9 @@ struct clocks_record {
 
 /* Fills in boot_id, since and user. */
 int record_write(const struct layout *l, struct clocks_record *r, struct err *err);
-/* Returns false if there is none. */
-bool record_read(const struct layout *l, const char *gpu, struct clocks_record *out);
-int record_clear(const struct layout *l, const char *gpu, struct err *err);
+int record_clear(const struct layout *l, const char *gpu, uid_t user, struct err *err);
 /* Whether the machine was restarted since, which puts clocks back. */
 bool record_is_outdated(const struct layout *l, const struct clocks_record *r);
-/* Calls fn for each record on the machine. */
+/* Calls fn for each record of a GPU; NULL: of the machine. */
 typedef void record_fn(const struct clocks_record *r, void *arg);
-void record_each(const struct layout *l, record_fn *fn, void *arg);
+void record_each(const struct layout *l, const char *gpu, record_fn *fn, void *arg);

@@ -26,7 +26,7 @@ const char *machine_folder(const struct layout *l)
 int machine_gpu_file(const struct layout *l, const char *name, const char *kind, char *path, struct err *err)
 {
     char file[LIMIT_NAME + 48];
-    snprintf(file, sizeof file, "kernsweep-gpu-%.64s.%.16s", name, kind);
+    snprintf(file, sizeof file, "kernsweep-gpu-%.64s.%.24s", name, kind);
     return fs_join(path, err, machine_folder(l), file);
 }
 

@@ -13,7 +13,7 @@ rm -rf "$ROOT/sys/class/drm/card2" "$ROOT/sys/class/kfd/kfd/topology/nodes/3"
 chmod -R a+rX "$ROOT"
 chmod 1777 "$ROOT/sys" # as /run/lock is
 chmod a+w "$CARD/hwmon/hwmon1/freq1_input" "$CARD/gpu_busy_percent" # what the load shows
-RECORD=$ROOT/sys/kernsweep-gpu-1d0fbe6a2a1c0000.clocks
+RECORD=$ROOT/sys/kernsweep-gpu-1d0fbe6a2a1c0000.clocks.0 # root's
 was="auto 500 2100"
 amdgpu_start
 
@@ -163,63 +163,102 @@ other_user() {
     run bobs2
     is "bob's next run is COMPLETE" "$(summary bobs2 .status)" COMPLETE
     clocks_are "it has put them back" "$was"
-    is "root's record is empty" "$(cat "$RECORD" 2>/dev/null)" ""
+    is "root's record, which he cannot remove, is told no more" "$(x probe | jq -c .clocks_left)" null
+    clocked bobs3 fixed 1400 "$(load 1400)"
+    is "it is not in the way of his own clocks" "$(outcome bobs3)" COMPLETE
+    clocks_are "which are put back" "$was"
     chown 0 "$CARD/power_dpm_force_performance_level" "$CARD/pp_od_clk_voltage"
     use root
     x cancel --run dead >/dev/null
     rm -f "$RECORD"
 }
 
-# What somebody else puts in the record's place.
-trap_of() {
+# replaced COMMAND...: what bob puts in the place of root's record.
+replaced() {
     local run=trap-$TESTS
     no_tools
-    rm -f "$RECORD"
+    rm -rf "$RECORD"
     as ann sh -c "echo precious >'$PLACE/ann/precious'"
     as bob "$@"
     use root
     clocked "$run" fixed 1400 "$(load 1400)"
-    is "a run that needs a record is BLOCKED" "$(outcome "$run")" BLOCKED
-    like "it says that no record can be kept" "$(summary "$run" .reason)" 'the record that is needed to put the clocks back cannot be kept'
-    is "the clocks are not touched" "$(state)" "$was"
+    is "root's run replaces it and is COMPLETE" "$(outcome "$run")" COMPLETE
+    clocks_are "the clocks are as before" "$was"
     is "ann's file is unchanged" "$(cat "$PLACE/ann/precious")" precious
-    rm -rf "$RECORD"
 }
 
-# forged USER: bob's record of clocks that a run of USER is said to have set
+# Nobody but root can remove what another user has.
+in_the_way() {
+    local mine=${RECORD%.0}.64001
+    no_tools
+    as bob touch "$mine"
+    chown 64001 "$CARD/power_dpm_force_performance_level" "$CARD/pp_od_clk_voltage"
+    use ann
+    clocked in-the-way fixed 1400 "$(load 1400)"
+    is "a run that needs a record is BLOCKED" "$(outcome in-the-way)" BLOCKED
+    like "it says that no record can be kept" "$(summary in-the-way .reason)" 'the record that is needed to put the clocks back cannot be kept'
+    is "the clocks are not touched" "$(state)" "$was"
+    chown 0 "$CARD/power_dpm_force_performance_level" "$CARD/pp_od_clk_voltage"
+    rm -f "$mine"
+}
+
+# forged USER FILE: bob's record of clocks that a run of USER is said to have set; what he may not write stays
 forged() {
-    rm -f "$RECORD"
     jq -nc --argjson user "$1" --arg boot "$(cat "$ROOT/proc/sys/kernel/random/boot_id" 2>/dev/null || echo b)" \
-        '{gpu: "1d0fbe6a2a1c0000", run_id: "forged", boot_id: $boot, since: "2026-02-14T00:00:00Z", user: $user, mode: "fixed", mhz: 600,
+        '{gpu: "1d0fbe6a2a1c0000", run_id: "forged", boot_id: $boot, since: "2026-02-14T00:00:00Z", user: $user, mode: "fixed", mhz: 1400,
         before: {level: "manual", min_mhz: 600, max_mhz: 600}}' >"$PLACE/bob/record"
     chown 64002 "$PLACE/bob/record"
-    as bob sh -c "umask 0; cat '$PLACE/bob/record' >'$RECORD'"
+    as bob sh -c "umask 22; cat '$PLACE/bob/record' >'$2'" 2>/dev/null
 }
 
-# told_of USER NAME: prints the run whose clocks the user NAME is told of
+# told_of USER FILE NAME: prints the run whose clocks the user NAME is told of
 told_of() {
-    forged "$1"
-    use "$2"
+    forged "$1" "$2"
+    use "$3"
     x probe | jq -r '.clocks_left[0].run_id'
 }
 
 another_users_record() {
-    local of
+    local of bobs=${RECORD%.0}.64002
     no_tools
-    use root
+    set_state manual 1400 1400
     for of in 0 64001 -1 99999999999; do
-        is "root does not believe bob's record of a run of user $of" "$(told_of $of root)" null
+        is "root does not believe bob's record of a run of user $of" "$(told_of $of "${RECORD%.0}.$of" root)" null
+        is "nor in a file that is called bob's" "$(told_of $of "$bobs" root)" null
         job "forged-$of" "$(shell "$good")"
         run "forged-$of"
-        is "a run of root's leaves the clocks alone" "$(state)" "$was"
+        is "a run of root's leaves the clocks alone" "$(state)" "manual 1400 1400"
+        rm -f "${RECORD%.0}.$of" "$bobs"
     done
-    is "ann does not believe bob's record of a run of hers" "$(told_of 64001 ann)" null
-    is "nor one of root's" "$(told_of 0 ann)" null
-    is "bob's record of a run of his own is told" "$(told_of 64002 ann)" forged
-    chown 0 "$RECORD"
-    is "root's file is believed" "$(use ann; x probe | jq -r '.clocks_left[0].run_id')" forged
+    is "ann does not believe bob's record of a run of hers" "$(told_of 64001 "${RECORD%.0}.64001" ann)" null
+    is "nor one of root's" "$(told_of 0 "$RECORD" ann)" null
+    rm -f "${RECORD%.0}".*
+    is "bob's record of a run of his own is told" "$(told_of 64002 "$bobs" ann)" forged
+    chmod a+w "$bobs"
+    is "not if others may write it" "$(x probe | jq -r '.clocks_left[0].run_id')" null
+    rm -f "$bobs"
+    set_state auto 500 2100
+}
+
+# written_over USER NAME: bob writes over the record of NAME's run, which dies.
+written_over() {
+    local of=$1 file=${RECORD%.0}.$1
+    no_tools
+    chown "$of" "$CARD/power_dpm_force_performance_level" "$CARD/pp_od_clk_voltage"
+    use "$2"
+    clocked "$2-dies" fixed 1400 "sleep 1000"
+    waits "$2-dies" '.event == "TEST_START"'
+    kill -9 "$(supervisor "$2-dies")"
+    is "the record is there" "$(jq -r .run_id "$file")" "$2-dies"
+    forged "$of" "$file"
     use root
-    rm -f "$RECORD"
+    job "after-$2" "$(shell "$good")"
+    run "after-$2"
+    clocks_are "root's next run puts back what they were" "$was"
+    is "the record is gone" "$(cat "$file" 2>/dev/null)" ""
+    use "$2"
+    x cancel --run "$2-dies" >/dev/null
+    chown 0 "$CARD/power_dpm_force_performance_level" "$CARD/pp_od_clk_voltage"
 }
 
 scenario "a user without the privilege" without_privilege
@@ -227,6 +266,10 @@ scenario "a record that another user forged" another_users_record
 scenario "sudo and amd-smi" amd_smi
 scenario "sudo and rocm-smi" rocm_smi
 scenario "clocks that another user's killed run left" other_user
-scenario "a symbolic link in the record's place" trap_of ln -s "$PLACE/ann/precious" "$RECORD"
-scenario "a FIFO in the record's place" trap_of mkfifo -m 666 "$RECORD"
+scenario "root's record, which another user writes over" written_over 0 root
+scenario "a user's record, which another user writes over" written_over 64001 ann
+scenario "a symbolic link in the place of root's record" replaced ln -s "$PLACE/ann/precious" "$RECORD"
+scenario "a FIFO in the place of root's record" replaced mkfifo -m 666 "$RECORD"
+scenario "a file of another in the place of root's record" replaced sh -c "umask 0; echo >'$RECORD'"
+scenario "a file of another in the place of a user's record" in_the_way
 done_testing

@@ -64,9 +64,10 @@ clocks_held() {
         trap amdgpu_stop EXIT
         clocked clocks determinism 1900 "sleep 0.2; $good" '{"clocks_unverified": "warn"}'
         follow clocks
-        jq -nc --arg boot "$(cat "$ROOT/proc/sys/kernel/random/boot_id")" '{gpu: "1d0fbe6a2a1c0000", run_id: "gone", boot_id: $boot,
-            since: "2026-02-14T03:15:00.000Z", user: 1234, mode: "fixed", mhz: 1400, before: {level: "auto", min_mhz: 500, max_mhz: 2100}}' \
-            >"$ROOT/sys/kernsweep-gpu-1d0fbe6a2a1c0000.clocks"
+        jq -nc --argjson user "$(id -u)" --arg boot "$(cat "$ROOT/proc/sys/kernel/random/boot_id")" '{gpu: "1d0fbe6a2a1c0000", run_id: "gone", boot_id: $boot,
+            since: "2026-02-14T03:15:00.000Z", user: $user, mode: "fixed", mhz: 1400, before: {level: "auto", min_mhz: 500, max_mhz: 2100}}' \
+            >"$ROOT/sys/kernsweep-gpu-1d0fbe6a2a1c0000.clocks.$(id -u)"
+        set_state manual 1400 1400
         x probe >"$TMPDIR/left.json"
     )
     is "summary.json has the clocks" "$(summary clocks .clocks.mode)" determinism

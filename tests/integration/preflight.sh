@@ -133,12 +133,12 @@ untuned() {
 clocks_left() {
     lay_tree "$TMPDIR/left" tests/fixtures/mi300x/well_tuned
     echo manual >"$TMPDIR/left/sys/class/drm/card1/device/power_dpm_force_performance_level"
-    jq -nc --arg boot "$(cat "$TMPDIR/left/proc/sys/kernel/random/boot_id")" '{gpu: "1d0fbe6a2a1c0000", run_id: "gone", boot_id: $boot,
-        since: "2026-02-14T03:15:00.000Z", user: 1234, mode: "fixed", mhz: 1400, before: {level: "auto", min_mhz: 500, max_mhz: 2100}}' \
-        >"$TMPDIR/left/sys/kernsweep-gpu-1d0fbe6a2a1c0000.clocks"
+    jq -nc --argjson user "$(id -u)" --arg boot "$(cat "$TMPDIR/left/proc/sys/kernel/random/boot_id")" '{gpu: "1d0fbe6a2a1c0000", run_id: "gone", boot_id: $boot,
+        since: "2026-02-14T03:15:00.000Z", user: $user, mode: "fixed", mhz: 1400, before: {level: "auto", min_mhz: 500, max_mhz: 2100}}' \
+        >"$TMPDIR/left/sys/kernsweep-gpu-1d0fbe6a2a1c0000.clocks.$(id -u)"
     KERNSWEEP_FAKE_ROOT=$TMPDIR/left exits "check exits 0" 0 ks check local
     like "check names the GPU, the clocks, the run and its user" "$OUT" \
-        '^warning +left clocks GPU 1d0fbe6a2a1c0000 still has the clocks \(fixed, 1400 MHz\) of the run gone of user 1234, whose executor died'
+        '^warning +left clocks GPU 1d0fbe6a2a1c0000 still has the clocks \(fixed, 1400 MHz\) of the run gone of user '"$(id -u)"', whose executor died'
     KERNSWEEP_FAKE_ROOT=$TMPDIR/left exits "run exits 0" 0 ks_run "$TMPDIR/plan.json" --variants good --contexts 16 --tag heals
     is "the run puts them back" "$(head -n 1 "$TMPDIR/left/sys/class/drm/card1/device/power_dpm_force_performance_level")" auto
     is "check finds nothing left" "$(KERNSWEEP_FAKE_ROOT=$TMPDIR/left ks check local --json | jq -c .node.clocks_left)" null

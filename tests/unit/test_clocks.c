@@ -86,6 +86,19 @@ static struct clocks_record some_record(void)
     return r;
 }
 
+static void keep_one(const struct clocks_record *r, void *arg)
+{
+    struct clocks_record *out = arg;
+    *out = *r;
+}
+
+static bool record_read(const struct layout *l, const char *gpu, struct clocks_record *out)
+{
+    *out = (struct clocks_record){.user = -1};
+    record_each(l, gpu, keep_one, out);
+    return out->user >= 0;
+}
+
 TEST(a_record_comes_back_as_written)
 {
     struct layout l = machine();
@@ -101,7 +114,7 @@ TEST(a_record_comes_back_as_written)
     assert_false(record_is_outdated(&l, &found));
     put("machine/proc/sys/kernel/random/boot_id", "another\n");
     assert_true(record_is_outdated(&l, &found));
-    assert_ok(record_clear(&l, r.gpu, &err), &err);
+    assert_ok(record_clear(&l, r.gpu, geteuid(), &err), &err);
     assert_false(record_read(&l, r.gpu, &found));
 }
 
@@ -114,6 +127,7 @@ TEST(a_record_in_force_is_not_replaced)
     struct clocks c = {.want = {CLOCKS_DETERMINISM, 1800}};
     json_t *gpus = json_loads(
         "[{\"vendor\":\"amd\",\"unique_id\":\"1d0fbe6a2a1c0000\",\"pci\":\"0000:05:00.0\"}]", 0, NULL);
+    put("machine/sys/class/drm/card1/device/power_dpm_force_performance_level", "manual\n");
     assert_ok(record_write(&l, &r, &err), &err);
     assert_int_equal(clocks_hold(&c, &l, gpus, r.gpu, "run-2", &err), CONTROL_FAILED);
     assert_non_null(strstr(err.msg, "run-1"));
@@ -125,13 +139,25 @@ TEST(a_record_in_force_is_not_replaced)
 }
 
 #define RECORD(level, least, most, mhz, gpu)                                                                 \
-    "{\"gpu\":\"" gpu "\",\"run_id\":\"r\",\"boot_id\":\"b\",\"since\":\"s\",\"user\":0,\"mode\":\"fixed\"," \
+    "{\"gpu\":\"" gpu                                                                                        \
+    "\",\"run_id\":\"r\",\"boot_id\":\"b\",\"since\":\"s\",\"user\":%ld,\"mode\":\"fixed\","                 \
     "\"mhz\":" mhz ",\"before\":{\"level\":\"" level "\",\"min_mhz\":" least ",\"max_mhz\":" most "}}"
+
+/* Puts a record of this user's into the place of one; user: the number that its name ends with. */
+static void put_record(const char *record, long user)
+{
+    char name[64], text[8192];
+    snprintf(name, sizeof name, "machine/sys/kernsweep-gpu-g.clocks.%ld", user);
+    snprintf(text, sizeof text, record, (long)geteuid());
+    put(name, text);
+}
 
 TEST(records_of_others_are_checked)
 {
     struct layout l = machine();
     struct clocks_record found;
+    const long own = (long)geteuid();
+    static const char good[] = RECORD("manual", "500", "2100", "1400", "g");
     static const char *const bad[] = {
         "",
         "{",
@@ -144,16 +170,18 @@ TEST(records_of_others_are_checked)
         RECORD("manual", "500", "2100", "0", "g"),
         RECORD("auto", "0", "0", "1400", "../../g"),
     };
-    put("machine/sys/kernsweep-gpu-g.clocks", RECORD("manual", "500", "2100", "1400", "g"));
+    put_record(good, own + 1);
+    assert_false(record_read(&l, "g", &found));
+    put_record(good, own);
     assert_true(record_read(&l, "g", &found));
     for (size_t i = 0; i < COUNT(bad); i++) {
-        put("machine/sys/kernsweep-gpu-g.clocks", bad[i]);
+        put_record(bad[i], own);
         if (record_read(&l, "g", &found))
             fail_msg("accepted: %s", bad[i]);
     }
     char large[8192];
     snprintf(large, sizeof large, "%-8000s", RECORD("auto", "0", "0", "1400", "g"));
-    put("machine/sys/kernsweep-gpu-g.clocks", large);
+    put_record(large, own);
     assert_false(record_read(&l, "g", &found));
 }
 
