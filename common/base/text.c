@@ -93,11 +93,25 @@ static size_t put_printable(struct buf *out, const char *s, size_t len)
     return n ? n : 1;
 }
 
+/* How many characters come first that are printed as they are and take a byte each. */
+static size_t plain_length(const char *s, size_t len)
+{
+    size_t n = 0;
+    while (n < len && s[n] >= 0x20 && s[n] < 0x7f)
+        n++;
+    return n;
+}
+
 void text_printable(struct buf *out, const char *s, size_t len, size_t max)
 {
     size_t end = len < max ? len : max;
     for (size_t i = 0; i < end;) {
         uint32_t cp;
+        size_t plain = plain_length(s + i, end - i);
+        buf_add(out, s + i, plain);
+        i += plain;
+        if (i == end)
+            break;
         if (i + utf8_decode(s + i, len - i, &cp) > end)
             break;
         i += put_printable(out, s + i, len - i);

@@ -1,10 +1,12 @@
 #include "results/judge/nights/common_factor.h"
 
 #include "common/base/alloc.h"
+#include "common/base/values.h"
 #include "results/stats/stats.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Cells agree on a factor if they lie within so many scales of it, within this, or within this share of it.
  */
@@ -45,33 +47,26 @@ static bool variants_agree(const struct common_cell *cells, size_t n, double fac
     return false;
 }
 
-/* The median of one variant's cells. */
-static double variant_median(const struct common_cell *cells, size_t n, size_t variant, double *x)
+static int by_variant(const void *a, const void *b)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < n; i++)
-        if (isfinite(cells[i].x) && cells[i].variant == variant)
-            x[count++] = cells[i].x;
-    return stats_median(x, count);
-}
-
-static bool comes_first(const struct common_cell *cells, size_t i)
-{
-    for (size_t k = 0; k < i; k++)
-        if (isfinite(cells[k].x) && cells[k].variant == cells[i].variant)
-            return false;
-    return isfinite(cells[i].x);
+    const struct common_cell *x = a, *y = b;
+    return (x->variant > y->variant) - (x->variant < y->variant);
 }
 
 /* Where one of two variants changed and values vary much, all cells lie near the middle between the two. */
 static bool variants_share(const struct common_cell *cells, size_t n, double factor, double usual, double *x)
 {
     size_t variants = 0, near = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (!comes_first(cells, i))
-            continue;
-        double median = variant_median(cells, n, cells[i].variant, x);
-        variants++;
+    AUTO_FREE struct common_cell *sorted = xcalloc(n, sizeof *sorted);
+    memcpy(sorted, cells, n * sizeof *sorted);
+    items_sort(sorted, n, sizeof *sorted, by_variant);
+    for (size_t i = 0; i < n;) {
+        size_t count = 0, first = i;
+        for (; i < n && sorted[i].variant == sorted[first].variant; i++)
+            if (isfinite(sorted[i].x))
+                x[count++] = sorted[i].x;
+        double median = stats_median(x, count);
+        variants += count > 0;
         near += fabs(median - factor) < fabs(median - usual);
     }
     return 3 * near >= 2 * variants;
