@@ -28,8 +28,9 @@ CFLAGS   += -std=gnu17 -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -
             $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer $(unranged))
 # GCC knows the ranges of numbers only with -O2. Older clangs do not know the option.
 unranged  = $(if $(findstring clang,$(CC)),,-Wno-format-truncation)
-LDFLAGS  += $(if $(SANITIZE),-fsanitize=$(SANITIZE) $(if $(findstring clang,$(CC)),,$(static_libsan)))
-# A sanitizer's shared library makes each start of a program a third slower, and the tests start many. Clang links it so.
+LDFLAGS  += $(if $(SANITIZE),-fsanitize=$(SANITIZE) -no-pie $(if $(findstring clang,$(CC)),,$(static_libsan)))
+# A sanitizer's shared library makes each start of a program a third slower, and the tests start many. Clang links it so. The
+# descriptions of what it checks, relocated at each start of a program that may lie anywhere, would take another third.
 static_libsan = -static-libasan -static-libubsan
 
 # At the end of a link: leaves a list of what went into the program, for tests/since.
