@@ -170,8 +170,8 @@ static bool names_sources(const char *const *text, size_t n)
  * changed, or have device code of its own (Triton). */
 static bool is_part_of_what_runs(const struct job *job, const struct variant *v)
 {
-    return names_sources(v->run.argv, v->run.argc) || names_sources(v->env.value, v->env.count) ||
-           names_sources(v->test_env.value, v->test_env.count) ||
+    return names_sources(v->run.argv, v->run.argc) || names_sources(v->prepare.argv, v->prepare.argc) ||
+           names_sources(v->env.value, v->env.count) || names_sources(v->test_env.value, v->test_env.count) ||
            names_sources(job->env.value, job->env.count);
 }
 

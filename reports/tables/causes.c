@@ -201,6 +201,15 @@ static enum msg code_note(const struct cell_causes *c)
     return c->code_of_device ? MSG_CAUSE_NOT_CODE : MSG_CAUSE_NOT_FILES;
 }
 
+/* "changed sources, whose machine code is not known" */
+static bool says_code_is_unknown(const struct cell_causes *c)
+{
+    for (size_t i = 0; i < c->count; i++)
+        if (c->items[i].kind == CAUSE_CODE && c->code == CAUSE_CODE_UNKNOWN)
+            return true;
+    return false;
+}
+
 void cause_sentence(const struct cell_causes *c, enum report_lang lang, struct buf *out)
 {
     for (size_t i = 0; i < c->count; i++) {
@@ -210,7 +219,7 @@ void cause_sentence(const struct cell_causes *c, enum report_lang lang, struct b
         else
             put_cause(out, lang, &c->items[i]);
     }
-    if (c->code == CAUSE_CODE_DIFFERS || !*c->variant)
+    if (c->code == CAUSE_CODE_DIFFERS || !*c->variant || says_code_is_unknown(c))
         return;
     buf_puts(out, "; ");
     message_plain(out, lang, code_note(c));

@@ -305,6 +305,40 @@ sources_that_run() {
     like "and the bundle says why" "$(jq -r '.reason' "$(bundle_of script)/argument/code.json")" "the tests also name files of the sources"
 }
 
+# Device code beside what the tests take from the sources: a kernel of Triton's would lie there. Only such a script changes.
+device_code_beside_scripts() {
+    local dir=$TMPDIR/beside DB=$TMPDIR/beside.db
+    mkdir -p "$dir"
+    echo '__attribute__((global)) void fill(float *x) { x[0] += 5; }' >"$dir/kernel.hip"
+    echo "echo '[PERF_TIMING] {\"prefill_s\": 1}'" >"$dir/bench.sh"
+    jq -n --arg src "$dir" --arg work "$TMPDIR/ks" '
+        def built: ["clang++-19", "-x", "hip", "--offload-arch=gfx942", "-nogpulib", "-nogpuinc", "-O2", "--offload-device-only",
+            "--no-gpu-bundle-output", "-o", "{build}/k.co", "{src}/kernel.hip"];
+        {schema: "kernsweep.plan/1", clock: "simulated", ticket: "beside", node: "local", workdir: $work, source: {dir: $src}, contexts: [16],
+         repetitions: 2, timeouts: {default: 60}, variants: [{name: "script", build: [built], run: ["sh", "{src}/bench.sh"]},
+            {name: "prepared", build: [built], prepare: ["cp", "{src}/bench.sh", "."], run: ["sh", "bench.sh"]},
+            {name: "editable", build: [built, ["sh", "-c", "mkdir {build}/site; echo {src} >{build}/site/bench.pth"]],
+             run: ["sh", "-c", "read -r at <{build}/site/bench.pth && sh \"$at/bench.sh\""]}]}' >"$TMPDIR/beside.plan"
+    git -C "$dir" init -q
+    git -C "$dir" add -A
+    git -C "$dir" -c user.name=a -c user.email=a@example.com commit -qm one
+    exits "a run exits 0" 0 ks_run "$TMPDIR/beside.plan" --date 2026-03-01
+    sed -i 's/1/1.3/' "$dir/bench.sh"
+    git -C "$dir" -c user.name=a -c user.email=a@example.com commit -qam slower
+    exits "--changed exits 0" 0 ks_run "$TMPDIR/beside.plan" --changed --date 2026-03-02
+    is "it measures them all" "$(sql "SELECT count(*) FROM test t JOIN run r ON r.id = t.run_id WHERE r.date = '2026-03-02'")" 6
+    local first=$TMPDIR/artifacts_remote/2026-03-01/beside second=$TMPDIR/artifacts_remote/2026-03-02/beside same='same (machine|device) code|not the code|device code and every'
+    try ks compare "$first" "$second"
+    exited "compare exits 4" 4
+    like "compare finds it" "$OUT" 'script at 16: coincides with changed sources, whose machine code is not known$'
+    unlike "and says of none that it is the same code" "$OUT" "$same"
+    unlike "nor does the report" "$(ks report "$second" --against "$first")" "$same"
+    try ks ab "$TMPDIR/beside.plan" --base HEAD~1 --head HEAD --json
+    is "ab finds them slower" "$(jq -c '[.cells[].verdict]' <<<"$OUT")" '["regressed","regressed","regressed"]'
+    try ks diff "$first" "$second" --variant script
+    like "diff says where the reason stands" "$ERR" 'no code identity of script.*script/code.json'
+}
+
 # A build cannot tell its own identity.
 forged() {
     job forged "$(jq -nc '{variants: [{name: "v", build: [["sh", "-c",
@@ -341,6 +375,7 @@ in_the_store() {
 if command -v clang++-19 >/dev/null && command -v hipcc >/dev/null; then
     needs amd_libs
     toolchain gfx942
+    scenario "device code beside scripts of the sources" device_code_beside_scripts
 else
     skip_scenario "gfx942" "clang-19 or hipcc is not installed (scripts/install-deps gpu)"
 fi

@@ -52,8 +52,8 @@ static int load_side(struct store *s, const char *word, const char *variant, str
     if (!*out->variant->code_sha256)
         return err_set(
             err, ERR_INPUT,
-            "run %s has no code identity of %.64s: the plan builds nothing for it, or the build could not be "
-            "read (`reason` in %.64s/code.json)",
+            "run %s has no code identity of %.64s: `reason` in %.64s/code.json says why, or its plan "
+            "builds nothing for it",
             out->run.info.run_id, variant, variant);
     out->listed = run_folder_may_be_of(out->run.info.bundle, out->run.info.run_id) &&
                   diff_listing_load(out->run.info.bundle, variant, &out->listings);
