@@ -6,10 +6,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
+
+enum { LOOK_AGAIN_MS = 50 };
+
+/* What a killed night had started, such as its part on one of several nodes, ends a moment after it. */
+static const double ending_s = 5;
 
 /* The nodes of one plan have nights of their own. */
 static void hash_name(const struct plan *plan, char *sha)
@@ -46,6 +52,16 @@ static int fail_held(const char *path, const char *plan, struct err *err)
     return -1;
 }
 
+static bool is_held(int fd)
+{
+    int64_t until_ns = clock_deadline_ns(ending_s);
+    while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        if (errno != EWOULDBLOCK || clock_left_ms(until_ns) == 0 || poll(NULL, 0, LOOK_AGAIN_MS) < 0)
+            return true;
+    }
+    return false;
+}
+
 int nightly_lock_take(struct nightly_lock *l, const char *db, const struct plan *plan, struct err *err)
 {
     char path[FS_PATH_MAX], now[CLOCK_ISO_LEN + 1], host[128] = "?", text[256];
@@ -54,7 +70,7 @@ int nightly_lock_take(struct nightly_lock *l, const char *db, const struct plan 
     l->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (l->fd < 0)
         return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot open", path);
-    if (flock(l->fd, LOCK_EX | LOCK_NB) != 0) {
+    if (is_held(l->fd)) {
         close(l->fd);
         l->fd = -1;
         return fail_held(path, plan->file, err);

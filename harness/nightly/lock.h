@@ -19,7 +19,8 @@ struct nightly_lock {
     char state[FS_PATH_MAX];
 };
 
-/* ERR_NODE (exit 3), naming the holder, if the lock is held. plan->file must be absolute. */
+/* ERR_NODE (exit 3), naming the holder, if the lock is held for longer than what is ending holds it.
+ * plan->file must be absolute. */
 int nightly_lock_take(struct nightly_lock *l, const char *db, const struct plan *plan, struct err *err);
 void nightly_lock_release(struct nightly_lock *l);
 

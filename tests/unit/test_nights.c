@@ -1,12 +1,18 @@
 /* The index of the nightly runs, and what is told of one. */
 #include "tests/unit/support.h"
 
+#include "common/base/clock.h"
 #include "harness/nightly/board.h"
+#include "harness/nightly/lock.h"
 #include "harness/nightly/nights.h"
 #include "harness/nightly/notify.h"
 
 #include <jansson.h>
+#include <poll.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static void close_one(const char *root, const char *name, const char *night, const char *news,
                       const char *headline)
@@ -179,6 +185,44 @@ TEST(news_are_words)
     assert_string_equal(text, "regression,failure");
     notify_news_text(0, text);
     assert_string_equal(text, "quiet");
+}
+
+/* Starts a process that has the lock of a plan for so long. */
+static pid_t hold_lock(const char *db, const struct plan *plan, int ms)
+{
+    int ready[2];
+    char byte;
+    assert_int_equal(pipe(ready), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct nightly_lock l;
+        if (nightly_lock_take(&l, db, plan, NULL) == 0 && write(ready[1], "x", 1) == 1)
+            poll(NULL, 0, ms);
+        _exit(0);
+    }
+    close(ready[1]);
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    close(ready[0]);
+    return pid;
+}
+
+/* What a killed night started, such as its part on one of several nodes, ends a moment after it. */
+TEST(a_night_waits_for_the_end_of_a_killed_one)
+{
+    struct err err = {0};
+    struct nightly_lock l = {.fd = -1};
+    struct plan plan = {.file = (char *)"/night.json", .settings = {.ticket = "night"}};
+    const char *db = in_scratch("results.db");
+    pid_t ending = hold_lock(db, &plan, 1000);
+    assert_ok(nightly_lock_take(&l, db, &plan, &err), &err);
+    nightly_lock_release(&l);
+    waitpid(ending, NULL, 0);
+    pid_t going_on = hold_lock(db, &plan, 60000);
+    int64_t until_ns = clock_deadline_ns(30);
+    assert_err(nightly_lock_take(&l, db, &plan, &err), &err, ERR_NODE, "is in progress: pid ", " on ");
+    assert_true(clock_left_ms(until_ns) > 0);
+    kill(going_on, SIGKILL);
+    waitpid(going_on, NULL, 0);
 }
 
 GROUP(scratch_make, scratch_remove);
