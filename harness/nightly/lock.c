@@ -15,7 +15,7 @@
 enum { LOOK_AGAIN_MS = 50 };
 
 /* What a killed night had started, such as its part on one of several nodes, ends a moment after it. */
-static const double ending_s = 5;
+static const double ending_s = 3;
 
 /* The nodes of one plan have nights of their own. */
 static void hash_name(const struct plan *plan, char *sha)

@@ -361,7 +361,7 @@ interrupted() {
 
 killed() {
     history killed
-    write_plan 0.5 1
+    write_plan 0.5 2
     in_background
     exits "makes a second start exit 3 while it runs" 3 "${night[@]}"
     like "makes a second start name its process and since when it runs" "$ERR" 'pid [0-9]+ on .* since 20'
