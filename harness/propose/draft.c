@@ -103,6 +103,12 @@ static size_t entries_of(const struct draft *d, struct entry *e)
          d->sized ? "The sizes to measure: each takes the place of {context} below."
                   : "The sizes to measure. No command below has {context} yet, so one size is enough.",
          json_incref((json_t *)d->contexts)},
+        {"baseline",
+         "The stored run that the others are compared with. The first night of `kernsweep nightly` becomes "
+         "it; "
+         "later ones\n"
+         "replace it with `kernsweep baseline set main RUN`.",
+         json_string("main")},
         {"repetitions", "With five or more per size, a small change can be told from noise.",
          json_integer(d->repetitions)},
         {"timeouts", "Seconds after which a process is stopped.",

@@ -95,8 +95,9 @@ static void builds(const struct report_model *m, struct md *w)
         table_code(&t, variant->status == STATUS_OK ? build_name(m, v) : variant->name);
         table_code(&t, variant->attn_impl);
         table_marked(&t, status_name(variant->status), variant->status == STATUS_OK ? MARK_NONE : MARK_BAD);
-        table_text(&t, variant->build_cached ? message(w->lang, MSG_BUILD_CACHED)
-                                             : num_duration(variant->build_wall_s).s);
+        table_text(&t, variant->build_cached
+                           ? message(w->lang, MSG_BUILD_CACHED)
+                           : num_duration(variant->build_wall_s > 0 ? variant->build_wall_s : (double)NAN).s);
         table_code(&t, buf_str(&gates));
     }
     table_drop_empty(&t, 3);

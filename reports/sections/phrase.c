@@ -121,7 +121,7 @@ void phrase_at_cells(struct buf *out, enum report_lang lang, const struct cell *
         return;
     AUTO(buf_release) struct buf contexts = {.max = PHRASE_MAX};
     list_contexts(&contexts, lang, cells, count);
-    message_plain(out, lang, MSG_AT_CONTEXT, buf_str(&contexts));
+    message_plain(out, lang, count == 1 ? MSG_AT_CONTEXT : MSG_AT_SEVERAL, buf_str(&contexts));
 }
 
 struct num phrase_count(enum report_lang lang, int n, enum msg one, enum msg many)

@@ -369,6 +369,11 @@ static void broken_group(const struct report_model *m, const struct cell_group *
     md_bullet(w);
     if (gate)
         md_say(w, MSG_SUMMARY_GATE, m->now.variants[c->variant].name, gate->name, gate->reason);
+    if (gate && c->status == STATUS_SKIPPED) {
+        md_say(w, MSG_SUMMARY_NOT_TIMED, buf_str(&where));
+        md_line(w);
+        return;
+    }
     md_say(w, MSG_SUMMARY_NOT_OK, m->now.variants[c->variant].name, buf_str(&where), cell_status(c).s);
     if (c->reason && *c->reason)
         md_say(w, MSG_BECAUSE, c->reason);

@@ -305,7 +305,7 @@ void why_where(const struct why_line *l, enum report_lang lang, struct buf *out)
     for (size_t i = 0; i < l->cells && i < WHY_CONTEXTS_MAX; i++)
         buf_printf(&contexts, "%s%d", i ? ", " : "", l->contexts[i]);
     put_more(&contexts, lang, l->cells, WHY_CONTEXTS_MAX);
-    message_plain(out, lang, MSG_AT_CONTEXT, buf_str(&contexts));
+    message_plain(out, lang, l->cells == 1 ? MSG_AT_CONTEXT : MSG_AT_SEVERAL, buf_str(&contexts));
 }
 
 void why_heading(const struct why *w, enum report_lang lang, struct buf *out)

@@ -229,7 +229,7 @@ void table_performance(struct table *t, const struct variant_view *v, enum repor
         if (v->primary.prompt)
             table_text(t, num_rate(c->median[METRIC_TOK_PER_S]).s);
         table_text(t, num_int(c->counted).s);
-        table_marked(t, cell_status(c).s, status_mark(c));
+        add_failure(t, run, c);
     }
     table_drop_empty(t, v->primary.prompt ? first_other : 0);
 }

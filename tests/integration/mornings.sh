@@ -67,6 +67,7 @@ four_nights() {
 
 # What the report, the index and the notification of the fourth night have to say of the cell.
 says_of_the_cell() {
+    like "the log says it in one line" "$ERR" "^  v3 8192: regressed $size, confirmed( \(tonight \+[78]\.[0-9] %\))?: code, $1$"
     like "the notification says it in one line" "$(told 3)" "^v3 8192: regressed $size, confirmed( \(tonight \+[78]\.[0-9] %\))?: code, $1$"
     unlike "no line names the innocent commit" "$(told 3)" "$innocent"
     like "so does the index" "$(sed -n '/Open findings/,/<h2 id="plan/p' "$dir/nights/index.html" | sed 's/<[^>]*>//g')" "regressed $size v3 at 8192 .*: code, $1"

@@ -150,7 +150,7 @@ TEST(the_fastest_is_so_among_those_that_were_measured)
     draft_fastest(&d);
     draft_shot(&d, "v1", 256, 1, 20);
     text = render_draft("fewer_es.db", &d, REPORT_ES);
-    holds(text, "es la más rápida de las 2 a 3 variantes que están OK (contexto 256, 512, 1024).");
+    holds(text, "es la más rápida de las 2 a 3 variantes que están OK (contextos 256, 512, 1024).");
     free(text);
 }
 

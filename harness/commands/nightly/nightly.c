@@ -264,6 +264,14 @@ static int lock_index(const char *reports)
     return fd;
 }
 
+/* What a notification says, for those who read the log instead. */
+static void print_lines(const json_t *lines, FILE *out)
+{
+    size_t i;
+    const json_t *line;
+    json_array_foreach(lines, i, line) fprintf(out, "  %s\n", json_string_value(line));
+}
+
 /* Records the outcome, notifies people and prunes. Failures here do not change the outcome; a night that is
  * interrupted before all are told stays open, and the next one closes it. */
 static int close_night(struct nightly *n, int code, struct err *outcome)
@@ -293,6 +301,7 @@ static int close_night(struct nightly *n, int code, struct err *outcome)
     if (nightly_lock_save(&n->lock, &n->state, &err) != 0)
         cmd_fail(&err);
     fprintf(n->env->notes, "nightly run of %s: %s\n", n->plan.settings.ticket, text);
+    print_lines(json_object_get(summary, "lines"), n->env->notes);
     return code;
 }
 
