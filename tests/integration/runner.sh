@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # The test runner itself: whatever a program does wrong, it must not count as a success.
+# unsanitized: exercises no C code
 . tests/lib.sh
 
 # script BODY: runs tests/run on a script with that body; leaves RC, OUT and the last line in LAST.
