@@ -191,8 +191,11 @@ static void evidence_of_places(const struct delta *d, enum report_lang lang, str
     if (d->now.compiled > 0)
         message_plain(out, lang, MSG_EVIDENCE_COMPILED, num_int(d->now.compiled).s, num_int(d->now.n).s);
     if (d->base.compiled > 0)
-        message_plain(out, lang, MSG_EVIDENCE_COMPILED_BASE, num_int(d->base.compiled).s,
-                      num_int(d->base.n).s);
+        message_plain(out, lang,
+                      d->compared == COMPARED_NIGHTS ? MSG_EVIDENCE_COMPILED_NIGHTS
+                                                     : MSG_EVIDENCE_COMPILED_BASE,
+                      num_int(d->base.compiled).s,
+                      num_int(d->compared == COMPARED_NIGHTS ? d->base.values : d->base.n).s);
     if (d->doubts.first)
         message_plain(out, lang, MSG_EVIDENCE_FIRST);
 }

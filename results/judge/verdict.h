@@ -154,6 +154,8 @@ struct delta_side {
     int failed, of;     /* repetitions that were not OK, of how many; 0 and 0 where all were */
     int beside;         /* most tests of their own run beside a counted one; RUN_UNKNOWN */
     int compiled; /* of the counted tests, those that filled their build's caches of kernels; RUN_UNKNOWN */
+    int values; /* COMPARED_NIGHTS: of the nights before of which `compiled` is known; 0 until they are looked
+                 * for (openings_load.h) */
     char gpu[DELTA_GPU_MAX];       /* if it is one; "" when unknown */
     char code[SHA256_HEX_LEN + 1]; /* code identity of the base's build; "" when unknown */
     char said[DELTA_SAID_MAX];     /* of the first failure; printable */

@@ -18,7 +18,7 @@ struct loading {
     const struct run_data *now;
     struct comparison *c;
     struct commit_log log;
-    struct sql_stmt *well, *next; /* WELL_BEFORE, FIRST_SINCE */
+    struct sql_stmt *well, *next, *compiled; /* WELL_BEFORE, FIRST_SINCE, COMPILED_BEFORE */
     struct bisect_rows searches;
 };
 
@@ -35,6 +35,13 @@ struct loading {
 /* The first night at or after :at. */
 #define FIRST_SINCE                                                                                          \
     "SELECT r.id, r.ordered_at" NIGHT_OF_PLAN " AND r.ordered_at >= :at ORDER BY r.ordered_at, r.id LIMIT 1"
+/* The values of the nights that judge the cell, where it is known whether their tests filled caches. */
+#define COMPILED_BEFORE                                                                                      \
+    "SELECT count(*) AS n, count(CASE WHEN t.compiled > 0 THEN 1 END) AS compiled FROM test t"               \
+    " WHERE t.compiled IS NOT NULL AND t.status = 'OK' AND t.warmup = 0 AND t.series_id ="                   \
+    " (SELECT id FROM series WHERE node = :node AND ticket = :ticket AND mode = :mode"                       \
+    " AND variant = :variant AND context_len = :context) AND t.run_id IN (SELECT r.id" NIGHT_OF_PLAN         \
+    " AND r.ordered_at < :at ORDER BY r.ordered_at DESC, r.id DESC LIMIT :nights)"
 
 static const double share_of_change = 0.5;
 
@@ -118,16 +125,33 @@ static int well_before(const struct loading *l, const struct delta *d, int64_t a
     return read_night(l->well, out, err);
 }
 
-static int first_since(const struct loading *l, int64_t at, struct night *out, struct err *err)
-{
-    bind_plan(l->next, &l->now->info, at);
-    return read_night(l->next, out, err);
-}
-
 static int64_t begun(const struct run_info *run)
 {
     int64_t at = when_parse(run->started_at);
     return at == WHEN_UNKNOWN ? when_midnight(run->date) : at;
+}
+
+static int count_compiled(const struct loading *l, struct delta *d, struct err *err)
+{
+    if (d->compared != COMPARED_NIGHTS)
+        return 0;
+    bind_plan(l->compiled, &l->now->info, begun(&l->now->info));
+    sql_bind_text(l->compiled, ":variant", d->variant);
+    sql_bind_int(l->compiled, ":context", d->context);
+    sql_bind_int(l->compiled, ":nights", d->reference.history_n);
+    int rc = sql_step(l->compiled, err);
+    if (rc > 0) {
+        d->base.values = (int)sql_col_int(l->compiled, "n", 0);
+        d->base.compiled = (int)sql_col_int(l->compiled, "compiled", 0);
+    }
+    sql_reset(l->compiled);
+    return rc < 0 ? -1 : 0;
+}
+
+static int first_since(const struct loading *l, int64_t at, struct night *out, struct err *err)
+{
+    bind_plan(l->next, &l->now->info, at);
+    return read_night(l->next, out, err);
 }
 
 /* A cell that fails has done so since the night after the last on which it was OK. */
@@ -233,12 +257,13 @@ static int find_search(struct loading *l, struct opening *o, struct err *err)
     return 0;
 }
 
-static int load_one(struct loading *l, const struct delta *d, struct opening *o, struct err *err)
+static int load_one(struct loading *l, struct delta *d, struct opening *o, struct err *err)
 {
     struct night before, first;
     snprintf(o->variant, sizeof o->variant, "%s", d->variant);
     o->context = d->context;
-    if (find_nights(l, d, &before, &first, err) != 0 || load_range(l, &before, &first, o, err) != 0)
+    if (count_compiled(l, d, err) != 0 || find_nights(l, d, &before, &first, err) != 0 ||
+        load_range(l, &before, &first, o, err) != 0)
         return -1;
     o->since = first.key ? first.at : begun(&l->now->info);
     if (o->commits.n_listed == 1 && o->commits.count == 1)
@@ -251,7 +276,8 @@ static int load_all(struct loading *l, struct err *err)
     struct comparison *c = l->c;
     l->well = sql_prepare(l->store, WELL_BEFORE, err);
     l->next = sql_prepare(l->store, FIRST_SINCE, err);
-    if (!l->well || !l->next || bisect_rows_list(l->store, &l->searches, err) != 0)
+    l->compiled = sql_prepare(l->store, COMPILED_BEFORE, err);
+    if (!l->well || !l->next || !l->compiled || bisect_rows_list(l->store, &l->searches, err) != 0)
         return -1;
     c->openings.items = xcalloc(c->count + 1, sizeof *c->openings.items);
     for (size_t i = 0; i < c->count; i++)
@@ -269,6 +295,7 @@ int openings_load(struct store *s, const struct run_data *now, struct comparison
     int rc = load_all(&l, err);
     sql_finalize(l.well);
     sql_finalize(l.next);
+    sql_finalize(l.compiled);
     bisect_rows_release(&l.searches);
     commit_log_release(&l.log);
     return rc;

@@ -58,7 +58,7 @@ by_build() {
     exits "what is compared with a warm run" 0 ks compare "$(id_of warm)" "$(id_of changed)"
     like "says that a first compile may be in it" "$OUT" "1 of 3 values now may have a first compile in them"
     exits "and the other way round" 0 ks compare "$(id_of cold)" "$(id_of warm)"
-    like "that it may be in the base" "$OUT" "in the base, 1 of 1 values may"
+    like "that it may be in the base" "$OUT" "; 1 of 1 values in the base may have a first compile in them"
     sweep fresh --fresh
     is "a build that is made anew starts without" "$(prefill fresh)" "40"
 }

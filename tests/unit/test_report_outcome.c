@@ -248,6 +248,23 @@ TEST(a_single_value_of_new_sources_may_have_a_first_compile_in_it)
 
 GROUP(scratch_make, scratch_remove);
 
+/* Each night had a new build, whose caches its single test filled; tonight's build is that of last night. */
+TEST(a_level_of_nights_that_compiled_is_told)
+{
+    struct draft d;
+    AUTO(store_close) struct store s = open_store("first-nights.db");
+    struct report_request req = report_defaults();
+    for (int i = 1; i <= 12; i++) {
+        draft_night(&d, i);
+        draft_shot(&d, "v", 512, 1, i < 12 ? 28.4 + 0.01 * (i % 3) : 17)->compiled = i < 12 ? 3 : 0;
+        must_store(&s, &d);
+    }
+    req.run = "latest";
+    req.kind = REPORT_NIGHTLY;
+    AUTO_FREE char *text = render(&s, req);
+    holds(text, "11 of 11 values of the nights before may have a first compile in them");
+}
+
 /* On a phone, where the columns before it do not fit. */
 TEST(the_verdict_of_a_comparison_can_be_kept_in_view)
 {
