@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const enum run_purpose measure_purposes[MEASURE_PURPOSES] = {PURPOSE_CONFIRM, PURPOSE_BISECT, PURPOSE_AB,
                                                              PURPOSE_SEARCH};
@@ -80,10 +81,18 @@ static int complete_run(const struct runrec *rec, const struct session_options *
     AUTO(store_close) struct store store = {0};
     int64_t key;
     bool there = true;
-    if (store_open(&store, opt->db, STORE_WRITE, err) != 0 ||
-        (rec->state == RUNREC_RUNNING && fetch_bundle(&s, rec, opt, &there, err) != 0))
+    if (store_open(&store, opt->db, STORE_WRITE, err) != 0)
         return -1;
-    return there ? store_bundle(&s, &store, &key, err) : 0;
+    if (rec->state < RUNREC_PULLED && fetch_bundle(&s, rec, opt, &there, err) != 0) {
+        bool perhaps_nothing = rec->state == RUNREC_STARTING && err->kind == ERR_NODE;
+        return perhaps_nothing ? 0 : -1; /* a node that is gone must not be in the way of others */
+    }
+    if (there)
+        return store_bundle(&s, &store, &key, err);
+    if (rec->state != RUNREC_STARTING)
+        return 0;
+    rmdir(rec->bundle);
+    return runrec_remove(rec, opt->db, err);
 }
 
 int measure_settle(const char *plan, const char *node, enum run_purpose purpose,
@@ -94,9 +103,7 @@ int measure_settle(const char *plan, const char *node, enum run_purpose purpose,
     bool found;
     if (runrec_newest(&last, opt->db, name, node, &found, err) != 0)
         return -1;
-    return found && (last.state == RUNREC_RUNNING || last.state == RUNREC_PULLED)
-               ? complete_run(&last, opt, err)
-               : 0;
+    return found && last.state != RUNREC_INGESTED ? complete_run(&last, opt, err) : 0;
 }
 
 int measure_settle_all(const char *plan, const char *node, const struct session_options *opt, struct err *err)

@@ -373,6 +373,30 @@ bisect_killed() {
     is "it took no more pairs of builds than promised" "$(ks bisect --show --json | jq '.pairs <= .pairs_max')" true
 }
 
+record_in() {
+    grep -l "\"state\": \"$1\"" "$TMPDIR"/start/runs/*.json 2>/dev/null
+}
+
+# Killed after the node took a run and before that was noted; and before the node had one.
+bisect_killed_at_a_start() {
+    local pid record run never=99991231T000000Z-bisect-00000000
+    fresh start
+    "$KERNSWEEP" bisect "$TMPDIR/plan.json" --artifacts "$TMPDIR/artifacts" --db "$DB" --good c6 --bad c9 >/dev/null 2>&1 &
+    pid=$!
+    until record_in running >/dev/null; do kill -0 "$pid" || break; done
+    kill -KILL "$pid"
+    wait "$pid" 2>/dev/null
+    record=$(record_in running)
+    run=$(jq -r .run_id "$record")
+    jq '.state = "starting"' "$record" >"$TMPDIR/record" && mv "$TMPDIR/record" "$record"
+    exits "the same command goes on" 0 bisect --good c6 --bad c9
+    is "the run that the node had is stored" "$(sql "SELECT status FROM run WHERE run_id = '$run'")" COMPLETE
+    is "its record says so" "$(jq -r .state "$record")" ingested
+    jq --arg run "$never" '.run_id = $run | .bundle += "-never" | .state = "starting"' "$record" >"$TMPDIR/start/runs/$never.json"
+    exits "--fresh searches again" 0 bisect --good c6 --bad c9 --fresh
+    is "the record of a run that the node never had is gone" "$(ls "$TMPDIR/start/runs/$never.json" 2>/dev/null)" ""
+}
+
 # Half of a search by one plan, and half by one in which all commits are equal, would blame the last commit.
 bisect_of_another_plan() {
     local name
@@ -683,6 +707,7 @@ scenario "bisect of the commits that change a path" bisect_path
 scenario "bisect of ends that do not differ" bisect_same_code
 scenario "bisect on a noisy node" bisect_noise
 scenario "bisect that is killed and blocked" bisect_killed
+scenario "bisect that is killed while it starts a run" bisect_killed_at_a_start
 scenario "bisect of a plan that changed" bisect_of_another_plan
 scenario "bisect that is detached" bisect_detached
 scenario "a nightly run that searches" nightly_search
