@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <ncurses.h>
+#include <stdio.h>
 #include <string.h>
 
 void paint_text(int row, int column, const char *text)
@@ -52,13 +53,27 @@ void paint_series(bool utf8, int row, int column, const char *label, const struc
 void paint_bar(int row, int column, double part)
 {
     char bar[PAINT_BAR_WIDTH + 3];
-    int full = isfinite(part) && part > 0 ? (int)(part * PAINT_BAR_WIDTH) : 0;
-    if (full > PAINT_BAR_WIDTH)
-        full = PAINT_BAR_WIDTH;
+    int room = COLS - column - 2, width = room < PAINT_BAR_WIDTH ? room : PAINT_BAR_WIDTH;
+    if (width < 1)
+        return;
+    int full = isfinite(part) && part > 0 ? (int)(fmin(part, 1) * width) : 0;
     bar[0] = '[';
-    for (int i = 0; i < PAINT_BAR_WIDTH; i++)
+    for (int i = 0; i < width; i++)
         bar[i + 1] = i < full ? '#' : '.';
-    bar[PAINT_BAR_WIDTH + 1] = ']';
-    bar[PAINT_BAR_WIDTH + 2] = '\0';
+    bar[width + 1] = ']';
+    bar[width + 2] = '\0';
     paint_text(row, column, bar);
+}
+
+void paint_parts(int row, const char *text)
+{
+    char line[WATCH_LINE_MAX];
+    size_t len = strlen(text), room = COLS > 0 ? (size_t)COLS : 0;
+    if (len > room && room < sizeof line) {
+        for (len = room; len > 0 && strncmp(text + len, "  ", 2) != 0;)
+            len--;
+        len = len > 0 ? len : room;
+    }
+    snprintf(line, sizeof line, "%.*s", (int)len, text);
+    paint_text(row, 0, line);
 }

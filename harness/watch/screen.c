@@ -204,7 +204,7 @@ static void draw_log(struct watch_screen *s, const struct watch_model *m, int ro
     s->back = s->back < most ? s->back : most;
     const char *line;
     for (size_t i = 0; i < n && (line = watch_model_line(m, i, n + s->back)); i++)
-        paint_text(row + (int)i, 0, line);
+        paint_parts(row + (int)i, line);
 }
 
 static void draw_footer(const struct watch_screen *s, const struct watch_model *m, const char *ended)

@@ -139,9 +139,6 @@ static void add_row(struct table *t, const struct bench_row *row, enum metric m)
     char text[TABLE_CELL_MAX];
     bool ok = row->cell && row->cell->status == STATUS_OK;
     table_code(t, row->name);
-    snprintf(text, sizeof text, "%.*s%s", COMMAND_SHOWN, row->command,
-             strlen(row->command) > COMMAND_SHOWN ? "..." : "");
-    table_code(t, text);
     table_text(t, row->cell && row->n > 0 ? metric_with_unit(m, row->cell->median[m]).s : NUM_NONE);
     add_span(t, m, row->interval.low, row->interval.high);
     add_span(t, m, row->least, row->most);
@@ -154,13 +151,15 @@ static void add_row(struct table *t, const struct bench_row *row, enum metric m)
     else
         snprintf(text, sizeof text, "%s", row->cell ? status_name(row->cell->status) : "not run");
     table_marked(t, text, ok ? mark_of(row) : MARK_BAD);
+    snprintf(text, sizeof text, "%.*s%s", COMMAND_SHOWN, row->command,
+             strlen(row->command) > COMMAND_SHOWN ? "..." : "");
+    table_code(t, text);
 }
 
 void bench_table_fill(const struct bench_table *b, struct table *t)
 {
     enum metric m = run_data_metric(b->run);
     table_column(t, "Name", false);
-    table_column(t, "Command", false);
     table_column(t, metric_info(m)->name, true);
     table_column(t, "95 % interval", true);
     table_column(t, "Range", true);
@@ -168,6 +167,7 @@ void bench_table_fill(const struct bench_table *b, struct table *t)
     table_column(t, "n", true);
     table_column(t, "vs first", true);
     table_column(t, "", false);
+    table_column(t, "Command", false); /* last, where a narrow screen has it below the numbers */
     for (size_t i = 0; i < b->run->n_variants; i++) {
         struct bench_row row;
         bench_row_fill(b, i, &row);

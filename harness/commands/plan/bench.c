@@ -285,7 +285,7 @@ static const struct arg options[] = {
     {"--timeout", "SECONDS", AT(request.timeout), "time limit of one run (default 600)"},
     {"--markdown", NULL, AT(markdown), "print the table as Markdown"},
     {"--export-json", "FILE", AT(export_json),
-     "write the wall times of all runs to FILE as hyperfine 1 does (--export-json)"},
+     "write the wall times of all runs to FILE in the form of hyperfine 1"},
     {"--store", NULL, AT(store), "keep the run, its bundle and its results"},
     {"--ticket", "NAME", AT(request.ticket), "name of the series in the store (default bench)"},
     {"--artifacts", "DIR", AT(artifacts), "with --store: folder for bundles (default ./artifacts_remote)"},
