@@ -126,12 +126,14 @@ pid_t contain_group_fork(const struct contain_group *g, bool *inside)
     return fork();
 }
 
-#ifndef __has_feature
-#define __has_feature(name) 0
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define POISONS_STACKS
 #endif
-#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
-#define CAN_BORROW 0 /* what the child calls would poison this stack's shadow */
-#elif defined(__x86_64__) || defined(__aarch64__)
+#elif defined(__SANITIZE_ADDRESS__)
+#define POISONS_STACKS
+#endif
+#if (defined(__x86_64__) || defined(__aarch64__)) && !defined(POISONS_STACKS)
 #define CAN_BORROW 1
 #else
 #define CAN_BORROW 0

@@ -2,6 +2,7 @@
 
 #include "common/base/alloc.h"
 #include "common/base/text.h"
+#include "common/base/word.h"
 #include "results/judge/compare_values.h"
 #include "results/judge/judge.h"
 #include "results/judge/tonight.h"
@@ -139,7 +140,9 @@ static void set_side(const struct cell *c, enum metric m, struct delta_side *out
     out->median = c->median[m];
     out->failed = c->counted - c->ok;
     out->of = c->counted;
-    text_printable_fixed(out->said, sizeof out->said, c->reason, strlen(c->reason));
+    char said[DELTA_SAID_MAX];
+    text_printable_fixed(said, sizeof said, c->reason, strlen(c->reason));
+    out->said = word(said);
 }
 
 static void set_sides(const struct comparing *c, struct delta *d, const struct cell *base,

@@ -1,6 +1,7 @@
 #include "results/judge/compare_values.h"
 
 #include "common/base/alloc.h"
+#include "common/base/word.h"
 #include "results/judge/judge.h"
 #include "results/judge/noise.h"
 #include "results/stats/stats.h"
@@ -121,12 +122,12 @@ static bool may_have_first(const struct run_data *base, const struct run_data *n
            *is && strcmp(then, is) != 0 && metric_is_time(d->metric);
 }
 
-/* Writes the name of the cell's GPU, or "" if it has several. */
-static void name_gpu(const struct run_data *run, const struct cell *c, enum metric m, char *out, size_t size)
+/* Returns the name of the cell's GPU, or "" if it has several. */
+static const char *name_gpu(const struct run_data *run, const struct cell *c, enum metric m)
 {
     struct places p;
     places_of(run, c, m, &p);
-    snprintf(out, size, "%s", p.count == 1 ? places_name(run, c, p.device[0]) : "");
+    return p.count == 1 ? word(places_name(run, c, p.device[0])) : "";
 }
 
 void set_places(const struct run_data *base, const struct cell *of_base, const struct run_data *now,
@@ -134,11 +135,11 @@ void set_places(const struct run_data *base, const struct cell *of_base, const s
 {
     d->now.beside = most_beside(now, of_now);
     d->now.compiled = compiled_in(now, of_now);
-    name_gpu(now, of_now, d->metric, d->now.gpu, sizeof d->now.gpu);
+    d->now.gpu = name_gpu(now, of_now, d->metric);
     if (!of_base)
         return;
     d->base.beside = most_beside(base, of_base);
     d->base.compiled = compiled_in(base, of_base);
     d->doubts.first = may_have_first(base, now, of_now, d);
-    name_gpu(base, of_base, d->metric, d->base.gpu, sizeof d->base.gpu);
+    d->base.gpu = name_gpu(base, of_base, d->metric);
 }

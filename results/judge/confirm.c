@@ -227,7 +227,7 @@ static void list_cells(const struct comparison *c,
             struct suspect *s = &out->items[out->count++];
             snprintf(s->variant, sizeof s->variant, "%s", c->deltas[i].variant);
             s->context = c->deltas[i].context;
-            memcpy(s->gpu, c->deltas[i].now.gpu, sizeof s->gpu);
+            snprintf(s->gpu, sizeof s->gpu, "%s", c->deltas[i].now.gpu);
         }
 }
 

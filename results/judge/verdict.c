@@ -106,7 +106,8 @@ bool confirmation_from_name(const char *name, enum confirmation *out)
 
 struct delta delta_of(const char *variant, int context, enum metric m)
 {
-    const struct delta_side none = {.median = NAN, .beside = RUN_UNKNOWN, .compiled = RUN_UNKNOWN};
+    const struct delta_side none = {
+        .gpu = "", .code = "", .said = "", .median = NAN, .beside = RUN_UNKNOWN, .compiled = RUN_UNKNOWN};
     struct delta d = {
         .context = context,
         .metric = m,

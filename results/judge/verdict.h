@@ -156,9 +156,9 @@ struct delta_side {
     int compiled; /* of the counted tests, those that filled their build's caches of kernels; RUN_UNKNOWN */
     int values; /* COMPARED_NIGHTS: of the nights before of which `compiled` is known; 0 until they are looked
                  * for (openings_load.h) */
-    char gpu[DELTA_GPU_MAX];       /* if it is one; "" when unknown */
-    char code[SHA256_HEX_LEN + 1]; /* code identity of the base's build; "" when unknown */
-    char said[DELTA_SAID_MAX];     /* of the first failure; printable */
+    const char *gpu;  /* if it is one; "" when unknown; a word(), as the next ones */
+    const char *code; /* code identity of the base's build; "" when unknown */
+    const char *said; /* of the first failure; printable */
 };
 
 /* By how much the sides differ. */

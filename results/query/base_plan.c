@@ -1,6 +1,7 @@
 #include "results/query/base_plan.h"
 
 #include "common/base/json.h"
+#include "common/base/word.h"
 #include "results/query/report_queries.h"
 #include "results/store/sql.h"
 
@@ -111,7 +112,7 @@ static void name_codes(const struct run_data *base, struct comparison *c)
     for (size_t i = 0; i < c->count; i++) {
         const struct run_variant *v = run_data_variant(base, c->deltas[i].variant);
         if (v)
-            memcpy(c->deltas[i].base.code, v->code_sha256, sizeof v->code_sha256);
+            c->deltas[i].base.code = word(v->code_sha256);
     }
 }
 

@@ -132,10 +132,10 @@ struct run_test {
     int index; /* position in execution order, from 1; RUN_UNKNOWN in other layouts */
     bool warmup;
     enum status status;
-    char reason[RUN_REASON_MAX];
+    const char *reason;           /* a word() */
     char attn_impl[RUN_NAME_MAX]; /* as the workload printed it */
     char host[RUN_NAME_MAX];      /* the machine that ran it, "" when unknown */
-    char gpu[RUN_GPU_MAX];        /* its GPU's own id, several joined by '+'; "" when unknown */
+    const char *gpu;              /* its GPU's own id, several joined by '+'; "" when unknown; a word() */
     char gpu_mode[RUN_MODE_MAX];  /* "SPX/NPS1", "" when unknown */
     char contained[16]; /* what held it together: "cgroup", "scope", "group", "container"; "" unknown */
     int beside;         /* most tests of the run in flight on other GPUs meanwhile; RUN_UNKNOWN */

@@ -2,6 +2,7 @@
 
 #include "common/base/alloc.h"
 #include "common/base/values.h"
+#include "common/base/word.h"
 #include "results/store/identity.h"
 #include "results/store/measured_sql.h"
 #include "results/store/when.h"
@@ -159,10 +160,10 @@ static int read_test(struct store *s, struct sql_stmt *stmt, struct run_data *r,
     t->samples = (int)sql_col_int(stmt, "samples", RUN_UNKNOWN);
     const char *attn_impl = sql_col_str(stmt, "attn_impl", NULL);
     snprintf(t->attn_impl, sizeof t->attn_impl, "%s", attn_impl ? attn_impl : variant->attn_impl);
-    sql_col_text(stmt, "reason", t->reason, sizeof t->reason);
+    t->reason = word(sql_col_str(stmt, "reason", NULL));
     t->index = (int)sql_col_int(stmt, "test_index", RUN_UNKNOWN);
     sql_col_text(stmt, "host", t->host, sizeof t->host);
-    sql_col_text(stmt, "gpu", t->gpu, sizeof t->gpu);
+    t->gpu = word(sql_col_str(stmt, "gpu", NULL));
     sql_col_text(stmt, "gpu_mode", t->gpu_mode, sizeof t->gpu_mode);
     sql_col_text(stmt, "contained", t->contained, sizeof t->contained);
     t->beside = (int)sql_col_int(stmt, "beside", RUN_UNKNOWN);

@@ -284,7 +284,8 @@ static int run_of(const struct table *t, const struct tonight *n, struct run_dat
             run->variants[i].value[m] = NAN;
         for (size_t k = 0; k < p->count; k++) {
             struct run_test *test = &run->tests[run->n_tests++];
-            *test = (struct run_test){.variant = i, .context = 1, .repetition = (int)k + 1};
+            *test = (struct run_test){
+                .variant = i, .reason = "", .gpu = "", .context = 1, .repetition = (int)k + 1};
             run_activity_init(&test->activity);
             for (int m = 0; m < METRIC_COUNT; m++)
                 test->value[m] = NAN;

@@ -328,6 +328,8 @@ static void add_test(struct run_data *run, const struct simulated *n, size_t cel
         .context = simulated_context(cell),
         .repetition = (int)repetition + 1,
         .index = (int)run->n_tests,
+        .reason = "",
+        .gpu = "",
         .exit_code = 0,
         .samples = RUN_UNKNOWN,
         .prompt_tokens = RUN_UNKNOWN,

@@ -5,6 +5,7 @@
 
 #include "tests/unit/results_support.h"
 
+#include "common/base/word.h"
 #include "results/judge/compare.h"
 #include "results/stats/stats.h"
 #include "results/store/identity.h"
@@ -64,7 +65,7 @@ static inline void node_test(struct node_of_cards *n, const char *variant, size_
     double x = n->level[cell] * night * n->card[card] * n->own[card][cell] * n->planted[cell] *
                n->planted_card[card] * (1 + n->within * stats_rng_normal(&n->rng));
     struct run_test *t = draft_shot(&n->draft, variant, 256 << cell % CARD_CONTEXTS, repetition, x);
-    snprintf(t->gpu, sizeof t->gpu, "GPU-%zu", card);
+    t->gpu = word_printf("GPU-%zu", card);
     snprintf(t->gpu_mode, sizeof t->gpu_mode, "%s", n->mode);
 }
 

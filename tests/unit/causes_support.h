@@ -145,7 +145,7 @@ static inline struct run_data make_run(const struct world *w, int night, struct 
                 t->status = watched ? n->status : STATUS_OK;
                 t->timeout_s = n->timeout_s > 0 ? n->timeout_s : (double)NAN;
                 const char *gpu = watched ? n->watched_gpu : n->gpu;
-                snprintf(t->gpu, sizeof t->gpu, "%s", gpu ? gpu : "");
+                t->gpu = gpu ? gpu : "";
                 t->value[METRIC_SCLK_MHZ] = clock > 0 ? clock : (double)NAN;
                 t->activity.mclk_mhz = n->memory;
                 t->activity.throttled_s = n->throttled_s;

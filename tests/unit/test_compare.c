@@ -154,7 +154,7 @@ TEST(warm_up_and_failures_do_not_count)
     draft_shot(&d, "v", 4096, 1, 10.0);
     struct run_test *t = draft_shot(&d, "v", 4096, 2, 10.0);
     t->status = STATUS_TIMEOUT;
-    snprintf(t->reason, sizeof t->reason, "over 60 s");
+    t->reason = "over 60 s";
     AUTO(run_data_release) struct run_data b = run_of_draft(&d);
     compare_runs(&a, &b, NULL, &o, &c);
     assert_int_equal(c.deltas[0].verdict, VERDICT_BROKEN);
@@ -312,7 +312,7 @@ TEST(what_nights_had_and_a_night_lacks_is_a_finding)
     draft_night(&d, 21);
     struct run_test *t = draft_shot(&d, "v", 4096, 1, 10.0);
     t->status = STATUS_TIMEOUT;
-    snprintf(t->reason, sizeof t->reason, "over 60 s");
+    t->reason = "over 60 s";
     draft_shot(&d, "w", 4096, 1, 10.0);
     AUTO(run_data_release) struct run_data now = run_of_draft(&d);
     compare_runs(NULL, &now, &h, &o, &c);

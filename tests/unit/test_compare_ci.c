@@ -88,7 +88,8 @@ TEST(what_failed_before_and_fails_now_is_a_failure)
     struct delta d = delta_of("v3", 64, METRIC_PREFILL_S);
     d.verdict = VERDICT_FAILING;
     d.reason = REASON_STATUS;
-    d.base = d.now = (struct delta_side){.present = true, .status = STATUS_TIMEOUT, .failed = 3, .of = 3};
+    d.base = d.now = (struct delta_side){
+        .present = true, .status = STATUS_TIMEOUT, .failed = 3, .of = 3, .gpu = "", .code = "", .said = ""};
     writes(&d, false, "<failure type=\"failing\" message=\"still TIMEOUT (3 of 3 repetitions)\"/>",
            "::error title=v3 at 64 still failing::prefill_s still TIMEOUT");
 }

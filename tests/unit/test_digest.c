@@ -156,7 +156,7 @@ TEST(lines_beyond_the_maximum_are_counted)
     for (int i = 0; i < 30; i++) {
         tests[i].context = i;
         tests[i].status = i % 2 ? STATUS_OK : STATUS_TIMEOUT;
-        snprintf(tests[i].reason, sizeof tests[i].reason, "overran");
+        tests[i].reason = "overran";
     }
     const struct run_data run = {.variants = &variant, .n_variants = 1, .tests = tests, .n_tests = 30};
     json_t *lines = digest_lines(&run, NULL, "a..b, 2 commits");

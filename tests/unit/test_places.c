@@ -147,7 +147,7 @@ static int64_t store_night(struct store *s, int night, const char *const *gpus, 
                 struct run_test *t =
                     draft_shot(&d, "v", 1024 + c, (int)(2 * i) + r + 1,
                                (1 + c) * slow * (c == 0 ? factor : 1) * (1 + 0.002 * stats_rng_normal(&rng)));
-                snprintf(t->gpu, sizeof t->gpu, "%s", gpus[i]);
+                t->gpu = gpus[i];
             }
     return must_store(s, &d);
 }

@@ -49,6 +49,8 @@ static void add_test(struct run_data *run, const json_t *row)
     struct run_test *t = &run->tests[run->n_tests++];
     *t = (struct run_test){.variant = variant_of(run, name, text(row, "code")),
                            .context = (int)strtol(slash + 1, NULL, 10),
+                           .reason = "",
+                           .gpu = "",
                            .repetition = (int)strtol(text(row, "repetition"), NULL, 10)};
     run_activity_init(&t->activity);
     for (int m = 0; m < METRIC_COUNT; m++)

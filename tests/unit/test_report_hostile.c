@@ -24,7 +24,7 @@ static int64_t store_evil_night(struct store *s, int night)
         snprintf(t->attn_impl, sizeof t->attn_impl, "%.60s", EVIL);
         t = draft_shot(&d, "<b>|`v3", context, 1, context / 50.0);
         t->status = night > 1 ? STATUS_CRASH : STATUS_OK;
-        snprintf(t->reason, sizeof t->reason, "%s", EVIL);
+        t->reason = EVIL;
     }
     snprintf(d.variants[1].reason, sizeof d.variants[1].reason, "%s", EVIL);
     return must_store(s, &d);

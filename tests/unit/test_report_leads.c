@@ -167,7 +167,7 @@ static void slower_card(struct comparison *c)
         .gpu = "GPU-c", .worse = true, .since_base = true, .ratio = 1.1, .p = NAN, .cells = 4, .all = 4};
     for (size_t i = 0; i < c->count; i++) {
         c->deltas[i].estimate.ratio = 1; /* beside that of its GPU */
-        snprintf(c->deltas[i].now.gpu, sizeof c->deltas[i].now.gpu, "GPU-c");
+        c->deltas[i].now.gpu = "GPU-c";
     }
 }
 

@@ -1,6 +1,7 @@
 /* standings: a machine or GPU that is slower than the others is flagged, and no other is. */
 #include "tests/unit/results_support.h"
 
+#include "common/base/word.h"
 #include "results/judge/standings.h"
 #include "results/stats/stats.h"
 
@@ -96,7 +97,7 @@ TEST(a_slow_card_stands_out_with_an_interval)
     AUTO(run_data_release) struct run_data run = make_run(12, 1.045, 0.005);
     for (size_t i = 0; i < run.n_tests; i++) {
         struct run_test *t = &run.tests[i];
-        snprintf(t->gpu, sizeof t->gpu, "GPU-%s", t->host);
+        t->gpu = word_printf("GPU-%s", t->host);
         snprintf(t->gpu_mode, sizeof t->gpu_mode, "SPX/NPS1");
         snprintf(t->host, sizeof t->host, "one");
     }

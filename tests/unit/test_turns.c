@@ -106,7 +106,7 @@ static struct run_data run_on(const char *gpu)
     struct draft d;
     draft_night(&d, 0);
     for (int r = 1; r <= REPETITIONS; r++)
-        snprintf(draft_shot(&d, "v", CONTEXT, r, 1)->gpu, RUN_GPU_MAX, "%s", gpu);
+        draft_shot(&d, "v", CONTEXT, r, 1)->gpu = gpu;
     return unnamed(&d);
 }
 

@@ -1,6 +1,8 @@
 #include "harness/commands/base/cmd.h"
 
+#include "common/base/alloc.h"
 #include "common/base/colour.h"
+#include "common/base/strvec.h"
 #include "common/base/trace.h"
 #include "harness/plan/document.h"
 #include "harness/session/connect.h"
@@ -108,10 +110,10 @@ bool cmd_reader_left(void)
     return fflush(stdout) != 0 && errno == EPIPE;
 }
 
-int cmd_print_json(json_t *value)
+/* rc: of what was written so far. Drops the value, of which NULL could not be encoded. */
+static int end_json(json_t *value, int rc)
 {
     bool encoded = value != NULL;
-    int rc = value ? json_dumpf(value, stdout, JSON_INDENT(2) | JSON_SORT_KEYS) : -1;
     if (rc == 0 && (fputc('\n', stdout) == EOF || fflush(stdout) != 0))
         rc = -1;
     bool left = rc != 0 && encoded && (errno == EPIPE || cmd_reader_left());
@@ -120,6 +122,61 @@ int cmd_print_json(json_t *value)
         return EXIT_DONE;
     fprintf(stderr, "kernsweep: cannot write JSON to stdout\n");
     return EXIT_LOCAL;
+}
+
+int cmd_print_json(json_t *value)
+{
+    return end_json(value, value ? json_dumpf(value, stdout, JSON_INDENT(2) | JSON_SORT_KEYS) : -1);
+}
+
+/* Line ends are only between values: those within strings are escaped. */
+static int put_indented(const char *data, size_t len, void *arg)
+{
+    const int *by = arg;
+    for (size_t i = 0; i < len; i++)
+        if (fputc(data[i], stdout) == EOF || (data[i] == '\n' && printf("%*s", *by, "") < 0))
+            return -1;
+    return 0;
+}
+
+static int put_value(json_t *value, int by)
+{
+    int rc = value ? json_dump_callback(value, put_indented, &by,
+                                        JSON_INDENT(2) | JSON_SORT_KEYS | JSON_ENCODE_ANY)
+                   : -1;
+    json_decref(value);
+    return rc;
+}
+
+static int put_rows(const struct cmd_rows *rows)
+{
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < rows->n; i++)
+        rc = printf("%s\n    ", i ? "," : "[") < 0 ? -1 : put_value(rows->encode(rows->arg, i), 4);
+    return rc == 0 && printf(rows->n ? "\n  ]" : "[]") < 0 ? -1 : rc;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+int cmd_print_json_rows(json_t *object, const struct cmd_rows *rows)
+{
+    AUTO(strvec_release) struct strvec keys = {.v = NULL};
+    const char *key;
+    json_t *value;
+    json_object_foreach(object, key, value) strvec_push(&keys, key);
+    strvec_push(&keys, rows->key);
+    qsort(keys.v, keys.n, sizeof *keys.v, by_text);
+    int rc = object ? 0 : -1;
+    for (size_t i = 0; rc == 0 && i < keys.n; i++) {
+        value = json_object_get(object, keys.v[i]);
+        rc = printf(i ? ",\n  " : "{\n  ") < 0 ? -1 : put_value(json_string(keys.v[i]), 0);
+        if (rc == 0 && (rc = printf(": ") < 0 ? -1 : 0) == 0)
+            rc = value ? put_value(json_incref(value), 2) : put_rows(rows);
+    }
+    return end_json(object, rc == 0 && printf("\n}") < 0 ? -1 : rc);
 }
 
 void cmd_print(const struct buf *text)

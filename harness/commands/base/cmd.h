@@ -73,6 +73,16 @@ int cmd_fail(const struct err *err);
 /* Prints a JSON value to stdout, indented, and drops the reference. */
 int cmd_print_json(json_t *value);
 
+/* An array that is too large to be held: each row is encoded when it is printed. */
+struct cmd_rows {
+    const char *key;
+    size_t n;
+    json_t *(*encode)(const void *arg, size_t i);
+    const void *arg;
+};
+/* As cmd_print_json() of the object with these rows as a member. */
+int cmd_print_json_rows(json_t *object, const struct cmd_rows *rows);
+
 /* Flushes stdout. Whether its reader is gone, as with `| head`, which is no error. */
 bool cmd_reader_left(void);
 

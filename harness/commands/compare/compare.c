@@ -241,7 +241,8 @@ static int print_comparison(const struct cmd_env *env, const struct request *req
         json_object_set_new(all, "commits", range_encode(&compared->commits));
         json_object_set_new(all, "commits_of_night", range_encode(&compared->commits_of_night));
         json_object_set_new(all, "counters", counters_encode(&compared->counted.changes));
-        int rc = cmd_print_json(all);
+        const struct cmd_rows cells = {"cells", c->count, compare_encode_cell, c};
+        int rc = cmd_print_json_rows(all, &cells);
         return rc == EXIT_DONE ? code : rc;
     }
     AUTO(buf_release) struct buf text = {.max = REPORT_BYTES_MAX};

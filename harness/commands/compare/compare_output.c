@@ -99,8 +99,10 @@ static json_t *encode_place(const struct delta *d)
                      count_or_null(d->now.beside), "base_beside", count_or_null(d->base.beside));
 }
 
-static json_t *encode_delta(const struct comparison *c, const struct delta *d)
+json_t *compare_encode_cell(const void *comparison, size_t i)
 {
+    const struct comparison *c = comparison;
+    const struct delta *d = &c->deltas[i];
     struct field fields[FIELDS];
     json_t *scale =
         d->estimate.method == METHOD_NIGHTS ? json_string(scale_floor_name(d->estimate.floor)) : json_null();
@@ -117,8 +119,8 @@ static json_t *encode_delta(const struct comparison *c, const struct delta *d)
     json_object_set_new(o, "ratio_again", cmd_json_number(d->again > 0 ? d->again : (double)NAN));
     json_object_set_new(o, "gone", day_or_null(d->stand.gone));
     list_fields(d, fields);
-    for (size_t i = 0; i < FIELDS; i++)
-        json_object_set_new(o, fields[i].name, cmd_json_number(fields[i].value));
+    for (size_t f = 0; f < FIELDS; f++)
+        json_object_set_new(o, fields[f].name, cmd_json_number(fields[f].value));
     add_causes(o, d->metric == c->primary ? causes_of(&c->causes, d->variant, d->context) : NULL);
     return o;
 }
@@ -170,20 +172,18 @@ json_t *counters_encode(const struct counter_changes *c)
 
 json_t *compare_encode(const struct comparison *c, int exit_code)
 {
-    json_t *cells = json_array(), *facts = json_array(), *verdicts = json_object();
-    for (size_t i = 0; i < c->count; i++)
-        json_array_append_new(cells, encode_delta(c, &c->deltas[i]));
+    json_t *facts = json_array(), *verdicts = json_object();
     for (size_t i = 0; i < c->n_facts; i++)
         json_array_append_new(facts, json_pack("{s:s, s:s, s:s}", "key", c->facts[i].key, "base",
                                                c->facts[i].base, "now", c->facts[i].now));
     for (int v = 0; v < VERDICT_COUNT; v++)
         json_object_set_new(verdicts, verdict_name((enum verdict)v), json_integer(c->verdicts[v]));
-    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:o, s:s, s:o}", "base",
-                     c->base_id, "now", c->now_id, "metric", metric_info(c->primary)->name, "cells", cells,
-                     "facts", facts, "verdicts", verdicts, "shift", encode_shift(c), "cards",
-                     encode_cards(&c->cards), "node_cells", c->node_cells, "tested", (int)c->tested,
-                     "exit_code", exit_code, "base_ticket", id_or_null(c->base_ticket), "now_ticket",
-                     c->now_ticket, "carried", cmd_json_carried(c->carried, c->n_carried));
+    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:o, s:s, s:o}", "base", c->base_id,
+                     "now", c->now_id, "metric", metric_info(c->primary)->name, "facts", facts, "verdicts",
+                     verdicts, "shift", encode_shift(c), "cards", encode_cards(&c->cards), "node_cells",
+                     c->node_cells, "tested", (int)c->tested, "exit_code", exit_code, "base_ticket",
+                     id_or_null(c->base_ticket), "now_ticket", c->now_ticket, "carried",
+                     cmd_json_carried(c->carried, c->n_carried));
 }
 
 static void csv_row(const struct comparison *c, const struct delta *d, struct buf *out)

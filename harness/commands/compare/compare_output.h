@@ -24,4 +24,6 @@ bool compare_format_from_name(const char *name, enum compare_format *out);
  * compare_ci.h. */
 void compare_output(const struct comparison *c, enum compare_format format, bool suspects, struct buf *out);
 json_t *counters_encode(const struct counter_changes *c);
+/* Without "cells", of which the other one encodes one; comparison: struct comparison. */
 json_t *compare_encode(const struct comparison *c, int exit_code);
+json_t *compare_encode_cell(const void *comparison, size_t i);

@@ -2,6 +2,7 @@
  * judges every cell. */
 #include "common/base/alloc.h"
 #include "common/base/text.h"
+#include "common/base/word.h"
 #include "harness/commands/base/on_node.h"
 #include "harness/commands/measure/ab_budget.h"
 #include "harness/commands/measure/ab_rounds.h"
@@ -85,7 +86,9 @@ static void close_cell(struct ab_cell *c, enum verdict v, enum reason_code reaso
 /* Keeps the message of the build, or of the first failed test. */
 static void take_said(struct delta_side *side, const char *said)
 {
-    text_printable_fixed(side->said, sizeof side->said, said, strlen(said));
+    char printable[DELTA_SAID_MAX];
+    text_printable_fixed(printable, sizeof printable, said, strlen(said));
+    side->said = word(printable);
 }
 
 /* Settings can change the result even if both builds are the same. */

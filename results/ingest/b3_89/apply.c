@@ -1,4 +1,5 @@
 /* The events of a B3.89 log, applied to the run that its artifacts gave. */
+#include "common/base/word.h"
 #include "results/ingest/b3_89/events.h"
 #include "results/store/when.h"
 
@@ -90,7 +91,7 @@ static void complete_test(struct run_test *t, const struct b3_event *e)
     if (t->status == STATUS_FAIL) {
         t->status = e->status;
         if (!*t->reason)
-            snprintf(t->reason, sizeof t->reason, "%s", e->reason);
+            t->reason = word(e->reason);
     }
 }
 
@@ -131,7 +132,7 @@ static int add_test(struct draft *d, const struct b3_event *e, struct err *err)
         memcpy(t->t.value, e->value, sizeof t->t.value);
     snprintf(t->t.attn_impl, sizeof t->t.attn_impl, "%s", e->attn_impl);
     snprintf(t->t.started_at, sizeof t->t.started_at, "%s", e->started_at);
-    snprintf(t->t.reason, sizeof t->t.reason, "%s", e->reason);
+    t->t.reason = word(e->reason);
     return 0;
 }
 

@@ -5,6 +5,7 @@
 
 #include "common/base/alloc.h"
 #include "common/base/text.h"
+#include "common/base/word.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -83,7 +84,7 @@ static void disbelieve(struct run_test *t, const struct err *why)
 {
     const char *text = strstr(why->msg, ": ");
     t->status = STATUS_INVALID;
-    snprintf(t->reason, sizeof t->reason, "perf.json: %.480s", text ? text + 2 : why->msg);
+    t->reason = word_printf("perf.json: %.480s", text ? text + 2 : why->msg);
 }
 
 /* The path says which test it is, so the test is kept without its result. */

@@ -1,5 +1,6 @@
 #include "results/ingest/bundle/artifact.h"
 #include "common/base/text.h"
+#include "common/base/word.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -195,13 +196,17 @@ static int take_memory(const struct json_at *perf, struct run_test *t, struct er
 static int take_status(const struct json_at *perf, struct run_test *t, struct err *err)
 {
     const char *name = status_name(STATUS_OK);
+    char reason[RUN_REASON_MAX] = "";
     if (json_get_str_def(perf, "exit_status", &name, err) != 0)
         return -1;
     if (!status_from_name(name, &t->status)) {
         struct json_at at = json_member(perf, "exit_status");
         return json_fail(&at, err, "unknown status \"%.40s\"", name);
     }
-    return artifact_cut(perf, "reason", t->reason, sizeof t->reason, err);
+    if (artifact_cut(perf, "reason", reason, sizeof reason, err) != 0)
+        return -1;
+    t->reason = word(reason);
+    return 0;
 }
 
 int artifact_perf(const struct json_at *perf, struct draft *d, struct draft_test *t, struct err *err)

@@ -1,6 +1,7 @@
 #include "results/ingest/bundle/artifact.h"
 
 #include "common/base/text.h"
+#include "common/base/word.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -167,6 +168,7 @@ int artifact_place(const struct json_at *perf, struct run_test *out, struct err 
 {
     struct json_at gpus = json_member(perf, "gpus");
     int64_t beside, compiled;
+    char gpu[RUN_GPU_MAX] = "";
     if (artifact_int(perf, "beside", 0, BESIDE_MOST, &beside, err) != 0 ||
         artifact_int(perf, "compiled", 0, COMPILED_MOST, &compiled, err) != 0)
         return -1;
@@ -174,7 +176,8 @@ int artifact_place(const struct json_at *perf, struct run_test *out, struct err 
     out->compiled = (int)compiled;
     if (!gpus.value || json_is_null(gpus.value))
         return 0;
-    return place_join(&gpus, out->gpu, sizeof out->gpu, err) != 0
-               ? -1
-               : take_mode(&gpus, out->gpu_mode, sizeof out->gpu_mode, err);
+    if (place_join(&gpus, gpu, sizeof gpu, err) != 0)
+        return -1;
+    out->gpu = word(gpu);
+    return take_mode(&gpus, out->gpu_mode, sizeof out->gpu_mode, err);
 }

@@ -8,6 +8,7 @@
 
 #include "common/base/alloc.h"
 #include "common/base/text.h"
+#include "common/base/word.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -263,7 +264,7 @@ static int disbelieve(struct bundle_reading *r, const struct run_test *place, st
     t->t.repetition = was.repetition;
     t->t.status = STATUS_INVALID;
     const char *place_of = strstr(why.msg, "perf.json: ");
-    snprintf(t->t.reason, sizeof t->t.reason, "%.500s", place_of ? place_of : why.msg);
+    t->t.reason = word_printf("%.500s", place_of ? place_of : why.msg);
     return 1;
 }
 

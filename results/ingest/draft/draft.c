@@ -1,6 +1,7 @@
 #include "results/ingest/draft/draft.h"
 
 #include "common/base/alloc.h"
+#include "common/base/word.h"
 #include "common/contract/own_metric.h"
 
 #include <math.h>
@@ -61,6 +62,8 @@ static void clear_test(struct run_test *t)
 {
     *t = (struct run_test){
         .status = STATUS_OK,
+        .reason = "",
+        .gpu = "",
         .index = RUN_UNKNOWN,
         .exit_code = RUN_UNKNOWN,
         .signal = RUN_UNKNOWN,
@@ -271,8 +274,8 @@ static void disbelieve_empty(struct draft *d, struct draft_test *test, bool by_w
     if (t->status != STATUS_OK || measured)
         return;
     t->status = STATUS_INVALID;
-    snprintf(t->reason, sizeof t->reason,
-             "status OK without timings (no prefill_s, kernel_ms or metric of the plan's own above 0)");
+    t->reason =
+        word("status OK without timings (no prefill_s, kernel_ms or metric of the plan's own above 0)");
     warn_test(d, t, t->reason);
 }
 

@@ -1,5 +1,6 @@
 #include "results/ingest/import/row.h"
 
+#include "common/base/word.h"
 #include "results/ingest/import/mapped_run.h"
 #include "results/ingest/import/value.h"
 
@@ -12,7 +13,7 @@ static void disbelieve(struct importing *im, const struct import_scope *s, const
                        struct run_test *t)
 {
     t->status = STATUS_INVALID;
-    snprintf(t->reason, sizeof t->reason, "%s is %s", name, why);
+    t->reason = word_printf("%s is %s", name, why);
     draft_warn(im->d, "%s: %s: %s is %s: stored as INVALID", s->file, s->place, name, why);
 }
 
@@ -105,10 +106,11 @@ static int take_own_metrics(struct importing *im, const struct import_scope *s, 
 
 static int take_status(const struct import_scope *s, const json_t *test, struct run_test *t, struct err *err)
 {
-    char name[32] = "OK";
+    char name[32] = "OK", reason[RUN_REASON_MAX] = "";
     if (import_text(s, json_object_get(test, "status"), "test.status", name, sizeof name, err) < 0 ||
-        import_text(s, json_object_get(test, "reason"), "test.reason", t->reason, sizeof t->reason, err) < 0)
+        import_text(s, json_object_get(test, "reason"), "test.reason", reason, sizeof reason, err) < 0)
         return -1;
+    t->reason = word(*reason ? reason : t->reason);
     if (status_from_name(name, &t->status))
         return 0;
     return err_set(err, ERR_INPUT, "%s: %s: \"%s\" is not a status (mapping: test.status)", s->file, s->place,
