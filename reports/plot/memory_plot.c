@@ -43,7 +43,8 @@ static const struct memory_trace *trace_of(const struct report_model *m, size_t 
     double most = -1;
     for (size_t i = 0; i < m->memory.n_traces; i++) {
         const struct memory_trace *trace = &m->memory.traces[i];
-        if (script_style(m, trace->variant) != style || peak(trace) <= most)
+        size_t of = script_points_alone(m) ? 0 : script_style(m, trace->variant);
+        if (of != style || peak(trace) <= most)
             continue;
         most = peak(trace);
         found = trace;
@@ -129,7 +130,7 @@ bool picture_memory(struct buf *out, const struct report_model *m, enum report_l
     if (m->memory.n_traces == 0)
         return false;
     size_t longest, names = script_names(m, &longest);
-    script_begin(out, names, longest + CONTEXT_LENGTH);
+    script_begin(out, script_points_alone(m) ? 1 : names, longest + CONTEXT_LENGTH);
     script_axis(out, "xlabel", lang, MSG_PLOT_TIME);
     script_axis(out, "ylabel", lang, m->memory.traces[0].vram ? MSG_PLOT_VRAM : MSG_PLOT_RSS);
     memory_axis(out, m);

@@ -4,6 +4,7 @@
 #include "reports/plot/script.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { MARKS_MAX = 60, TICS_MAX = 12, Y_TICS_MAX = 9, PANEL_TICS_MAX = 3 };
 
@@ -96,6 +97,32 @@ static void scaling_rows(struct buf *out, const struct report_model *m, const st
     buf_puts(out, "END\n");
 }
 
+/* Shapes of a variant have a line each, which one style would not tell apart. */
+static size_t style_of(const struct report_model *m, size_t item)
+{
+    const struct scaling_set *set = &m->scaling;
+    for (size_t a = 1; a < set->count; a++)
+        for (size_t b = 0; b < a; b++)
+            if (script_same(m, set->items[a].variant, set->items[b].variant))
+                return item;
+    return script_style(m, set->items[item].variant);
+}
+
+/* How many names are in the first picture; *longest: the length of the longest. */
+static size_t names_of(const struct report_model *m, size_t *longest)
+{
+    size_t n = 0;
+    *longest = 0;
+    for (size_t i = 0; i < m->scaling.count; i++) {
+        size_t len = strlen(m->now.variants[m->scaling.items[i].variant].name);
+        if (style_of(m, i) >= SCRIPT_SERIES_MAX)
+            continue;
+        n++;
+        *longest = len > *longest ? len : *longest;
+    }
+    return n;
+}
+
 /* The guide starts at the line of the reference variant, or else at the first line. */
 static const struct scaling *guide_of(const struct report_model *m)
 {
@@ -135,18 +162,18 @@ bool picture_scaling(struct buf *out, const struct report_model *m, enum report_
     const struct scaling *guide = guide_of(m);
     if (!guide)
         return false;
-    size_t longest, names = script_names(m, &longest);
+    size_t longest, names = names_of(m, &longest);
     script_begin(out, names + 1, longest);
     script_context_axis(out, m, lang);
     script_value_axis(out, &m->scaled, lang);
     axes(out, m, TICS_MAX, Y_TICS_MAX);
     for (size_t i = 0; i < m->scaling.count; i++)
-        if (script_style(m, m->scaling.items[i].variant) < SCRIPT_SERIES_MAX)
+        if (style_of(m, i) < SCRIPT_SERIES_MAX)
             scaling_rows(out, m, &m->scaling.items[i], i);
     buf_puts(out, "plot ");
     n_squared_guide(out, m, guide, lang);
     for (size_t i = 0; i < m->scaling.count; i++) {
-        size_t style = script_style(m, m->scaling.items[i].variant);
+        size_t style = style_of(m, i);
         if (style < SCRIPT_SERIES_MAX)
             line(out, m, i, style);
     }
@@ -154,9 +181,9 @@ bool picture_scaling(struct buf *out, const struct report_model *m, enum report_
     return true;
 }
 
-static bool in_panel(const struct report_model *m, const struct scaling *s)
+static bool in_panel(const struct report_model *m, size_t item)
 {
-    size_t style = script_style(m, s->variant);
+    size_t style = style_of(m, item);
     return style >= SCRIPT_SERIES_MAX && style < SCRIPT_ALL_MAX;
 }
 
@@ -165,14 +192,14 @@ bool picture_scaling_panels(struct buf *out, const struct report_model *m, enum 
     const struct scaling *guide = guide_of(m);
     size_t panels = 0;
     for (size_t i = 0; i < m->scaling.count; i++)
-        panels += in_panel(m, &m->scaling.items[i]);
+        panels += in_panel(m, i);
     if (!guide || panels == 0)
         return false;
     script_panels(out, panels);
     axes(out, m, PANEL_TICS_MAX, PANEL_TICS_MAX + 1);
     scaling_rows(out, m, guide, m->scaling.count);
     for (size_t i = 0; i < m->scaling.count; i++) {
-        if (!in_panel(m, &m->scaling.items[i]))
+        if (!in_panel(m, i))
             continue;
         scaling_rows(out, m, &m->scaling.items[i], i);
         script_title(out, m->now.variants[m->scaling.items[i].variant].name);

@@ -22,13 +22,37 @@ enum { PANEL_COLUMNS = 3, PANEL_HEIGHT = 190 };
 /* The widths are in characters of the legend, the heights in pixels. */
 enum { KEY_WIDTH = 76, KEY_SAMPLE = 8, KEY_COLUMNS = 3, KEY_ROW = 21, PLOT_HEIGHT = 355 };
 
+bool script_points_alone(const struct report_model *m)
+{
+    for (size_t v = 0; v < m->now.n_variants; v++)
+        if (!*m->now.variants[v].axes || !report_model_same(m, v, 0))
+            return false;
+    return m->now.n_variants > 1;
+}
+
+bool script_same(const struct report_model *m, size_t a, size_t b)
+{
+    return a == b || (report_model_same(m, a, b) && !script_points_alone(m));
+}
+
+const char *script_name(const struct report_model *m, size_t variant)
+{
+    return script_points_alone(m) ? m->now.variants[variant].name : report_model_variant(m, variant);
+}
+
+/* Whether no variant before it is of the same series. */
+static bool is_first(const struct report_model *m, size_t variant)
+{
+    return script_points_alone(m) || report_model_first(m, variant);
+}
+
 size_t script_style(const struct report_model *m, size_t variant)
 {
     size_t n = 0;
-    if (report_model_same(m, variant, m->reference))
+    if (script_same(m, variant, m->reference))
         return 0;
-    for (size_t v = 0; !report_model_same(m, v, variant); v++)
-        n += report_model_first(m, v) && !report_model_same(m, v, m->reference);
+    for (size_t v = 0; !script_same(m, v, variant); v++)
+        n += is_first(m, v) && !script_same(m, v, m->reference);
     return n + 1;
 }
 
@@ -103,8 +127,8 @@ size_t script_names(const struct report_model *m, size_t *longest)
     size_t n = 0;
     *longest = 0;
     for (size_t v = 0; v < m->now.n_variants; v++) {
-        size_t len = strlen(report_model_variant(m, v));
-        if (!report_model_first(m, v) || script_style(m, v) >= SCRIPT_SERIES_MAX)
+        size_t len = strlen(script_name(m, v));
+        if (!is_first(m, v) || script_style(m, v) >= SCRIPT_SERIES_MAX)
             continue;
         n++;
         *longest = len > *longest ? len : *longest;

@@ -34,6 +34,11 @@ void script_value_axis(struct buf *out, const struct quantity *q, enum report_la
 /* Appends s in single quotes. */
 void script_label(struct buf *out, const char *s);
 
+/* Whether all variants are points of one, in a plan with axes. Each of them is then a series; else all points
+ * of a variant are one, by its name. */
+bool script_points_alone(const struct report_model *m);
+bool script_same(const struct report_model *m, size_t a, size_t b);
+const char *script_name(const struct report_model *m, size_t variant);
 /* A variant has the same style in every plot of a report: 0 for the reference, then in plan order. Variants
  * from SCRIPT_ALL_MAX on are not drawn. */
 size_t script_style(const struct report_model *m, size_t variant);

@@ -65,7 +65,7 @@ static void bar_lines(const struct report_model *m, bool panels, struct bars *b)
             continue;
         b->low = fmin(b->low, d->factor);
         b->high = fmax(b->high, isfinite(d->factor_error) ? d->factor + d->factor_error : d->factor);
-        while (k < b->lines && !report_model_same(m, b->line[k], d->variant))
+        while (k < b->lines && !script_same(m, b->line[k], d->variant))
             k++;
         if (k == b->lines && k < SCRIPT_ALL_MAX)
             b->line[b->lines++] = d->variant;
@@ -95,7 +95,7 @@ bool picture_speedup_is_log(const struct report_model *m)
 static struct variant_delta bar_of(const struct report_model *m, size_t line, const struct cell *group)
 {
     for (size_t v = 0; v < m->now.n_variants; v++)
-        if (report_model_same(m, v, line) && run_data_counterpart(&m->now, v, m->reference) == group->variant)
+        if (script_same(m, v, line) && run_data_counterpart(&m->now, v, m->reference) == group->variant)
             return compare_pair(&m->now, v, m->reference, group->context, m->primary.metric);
     return (struct variant_delta){.factor = (double)NAN};
 }
@@ -127,9 +127,15 @@ static void bar_rows(struct buf *out, const struct report_model *m, const struct
     buf_puts(out, "END\n");
 }
 
+/* What tells the groups apart: their shape, else "", and then the context does. */
+static const char *shape_of(const struct report_model *m, const struct cell *group)
+{
+    return script_points_alone(m) ? "" : m->now.variants[group->variant].shape;
+}
+
 static void group_label(struct buf *out, const struct report_model *m, const struct cell *group)
 {
-    const char *shape = m->now.variants[group->variant].shape;
+    const char *shape = shape_of(m, group);
     script_label(out, *shape ? shape : num_int(group->context).s);
 }
 
@@ -137,7 +143,7 @@ static bool labels_fit(const struct report_model *m, const struct bars *b)
 {
     size_t characters = 0;
     for (size_t i = 0; i < b->groups; i++) {
-        const char *shape = m->now.variants[b->group[i]->variant].shape;
+        const char *shape = shape_of(m, b->group[i]);
         characters += 2 + strlen(*shape ? shape : num_int(b->group[i]->context).s);
     }
     return characters <= LABELS_WIDTH_MAX;
@@ -192,7 +198,7 @@ bool picture_speedup(struct buf *out, const struct report_model *m, enum report_
     double width = FILLED / (double)b.lines;
     size_t longest, names = script_names(m, &longest);
     script_begin(out, names, longest);
-    if (*m->now.variants[b.group[0]->variant].shape)
+    if (*shape_of(m, b.group[0]))
         script_axis(out, "xlabel", lang, MSG_PLOT_SHAPE);
     else
         script_context_axis(out, m, lang);
@@ -205,7 +211,7 @@ bool picture_speedup(struct buf *out, const struct report_model *m, enum report_
     script_label(out, report_model_reference(m));
     for (size_t k = 0; k < b.lines; k++) {
         bar(out, k, script_style(m, b.line[k]));
-        script_label(out, report_model_variant(m, b.line[k]));
+        script_label(out, script_name(m, b.line[k]));
         whiskers(out, k);
     }
     buf_putc(out, '\n');
@@ -223,7 +229,7 @@ bool picture_speedup_panels(struct buf *out, const struct report_model *m, enum 
     buf_printf(out, "set boxwidth %.4f absolute\n", FILLED);
     for (size_t k = 0; k < b.lines; k++) {
         bar_rows(out, m, &b, k, 0);
-        script_title(out, report_model_variant(m, b.line[k]));
+        script_title(out, script_name(m, b.line[k]));
         buf_printf(out, "plot %g with lines lw 1 dt 3 lc rgb 'black'", height(&b, 1));
         bar(out, k, 1);
         script_label(out, "");

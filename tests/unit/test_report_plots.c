@@ -1,6 +1,7 @@
 /* What the pictures of a report show, as the commands that gnuplot is given: how many series, from where the
  * bars start, what sets the range, and what stands on the axes. */
 #include "reports/plot/picture.h"
+#include "reports/plot/script.h"
 #include "reports/words/message.h"
 #include "tests/unit/results_support.h"
 
@@ -182,6 +183,49 @@ TEST(memory_has_one_line_a_kernel)
     holds(&b, "title 'serial b7, 512'");
     assert_false(picture_memory_panels(&b, &m, REPORT_EN));
     buf_release(&b);
+}
+
+/* variants: of three shapes each, at two contexts. */
+static struct store store_shapes(const char *name, int variants)
+{
+    static const char *const shapes[] = {"block64", "block128", "block256"};
+    struct store s = open_store(name);
+    struct draft d;
+    draft_night(&d, 1);
+    for (int v = 0; v < 3 * variants; v++) {
+        char variant[32];
+        snprintf(variant, sizeof variant, "v%d_%s", v / 3, shapes[v % 3]);
+        for (int context = 512; context <= 1024; context *= 2)
+            draft_shot(&d, variant, context, 1, context * (1 + 0.3 * v));
+        snprintf(d.variants[v].kernel, sizeof d.variants[v].kernel, "v%d", v / 3);
+        snprintf(d.variants[v].shape, sizeof d.variants[v].shape, "%s", shapes[v % 3]);
+    }
+    for (int v = 0; variants == 1 && v < 3; v++)
+        snprintf(d.variants[v].axes, sizeof d.variants[v].axes, "{\"block\":\"%s\"}", shapes[v] + 5);
+    must_store(&s, &d);
+    return s;
+}
+
+/* A plan with axes: each of its points has a colour and a name, also where all are of one variant. */
+TEST(points_of_one_variant_can_be_told_apart)
+{
+    for (int variants = 1; variants <= 2; variants++) {
+        struct report_subject subject;
+        AUTO(store_close) struct store s = store_shapes(variants == 1 ? "points.db" : "shapes.db", variants);
+        AUTO(report_model_release) struct report_model m = load(&s, &subject);
+        AUTO(buf_release) struct buf lines = script(), bars = script();
+        assert_true(picture_scaling(&lines, &m, REPORT_EN));
+        assert_true(picture_speedup(&bars, &m, REPORT_EN));
+        holds(&lines, "title 'v0_block64' with linespoints");
+        holds(&lines, "title 'v0_block256' with linespoints");
+        for (int i = 0; i < 3 * variants; i++) {
+            char block[16];
+            snprintf(block, sizeof block, "lc rgb '%s'", script_colour((size_t)i));
+            assert_int_equal(count(strstr(buf_str(&lines), "plot "), block), 2); /* and its error bars */
+        }
+        holds(&bars, variants == 1 ? "title 'v0_block256'" : "title 'v1'");
+        holds(&bars, variants == 1 ? "('512' 0, '1024' 1)" : "'block64' 0");
+    }
 }
 
 GROUP(scratch_make, scratch_remove);
