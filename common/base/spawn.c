@@ -24,12 +24,14 @@ static _Noreturn void exit_unexecutable(const char *what)
 
 /* Runs in the child, after fork(). The copies above 2 keep dup2() from overwriting a descriptor that is still
  * needed. The casts are safe: execvp() changes neither list. */
-static _Noreturn void exec_program(const struct spawn *s)
+static _Noreturn void exec_program(const struct spawn *s, pid_t parent)
 {
     sigset_t none;
     int high[3];
     sigemptyset(&none);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent) /* which died before */
+        _exit(SPAWN_NOT_EXECUTABLE);
     if (!s->keep_terminal)
         setsid();
     signal(SIGPIPE, SIG_DFL);
@@ -61,9 +63,9 @@ pid_t spawn_start(const struct spawn *s, struct err *err)
     struct spawn chosen = *s;
     if (!s->env && program_env(s->argv[0], &env))
         chosen.env = strvec_argv(&env);
-    pid_t pid = fork();
+    pid_t parent = getpid(), pid = fork();
     if (pid == 0)
-        exec_program(&chosen);
+        exec_program(&chosen, parent);
     return pid > 0 ? pid : err_set_errno(err, ERR_INTERNAL, errno, "%s: cannot start a process", s->argv[0]);
 }
 
