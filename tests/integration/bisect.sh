@@ -34,37 +34,35 @@ make_repo() {
 # build.sh SRC BUILD COUNTS
 grep -q broken "$1/code" && { echo "error: broken"; exit 1; }
 echo built >>"$3/builds"
-cp "$1/code" "$1/run.sh" "$1/work.awk" "$2/"
+cp "$1/code" "$1/run.awk" "$2/"
 SH
-    cat >"$REPO/src/run.sh" <<'SH'
-#!/bin/sh
-# run.sh BUILD HERE CONTEXT
-# Random bytes are the next line of the file "draws", if there is one. Fails as often as the file "fails-WORD" says, where
-# WORD is the second one of the code; from then on everything takes half as long again.
-echo "Prompt tokens: $3"
-fails=$2/fails-$(cut -d ' ' -f 2 "$1/code")
-if [ -s "$fails" ]; then
-    touch "$2/slowed"
-    sed -i 1d "$fails"
-    exit 1
-fi
-if [ -e "$2/draws" ]; then
-    bytes=$(head -n 1 "$2/draws")
-    sed -i 1d "$2/draws"
-else
-    read -r random </proc/sys/kernel/random/uuid
-fi
-exec awk -v dir="$1" -v here="$2" -v bytes="${bytes:-}" -v random="${random:-}" -f "$1/work.awk"
-SH
-    cat >"$REPO/src/work.awk" <<'AWK'
-# Claims to have taken as long as the code says, times noise of 1.5 % or what the file "noise" says.
+    cat >"$REPO/src/run.awk" <<'AWK'
+#!/usr/bin/awk -f
+# run.awk BUILD HERE CONTEXT
+# Claims to have taken as long as the code says, times noise of 1.5 % or what the file "noise" says. The noise is the next line
+# of the file "draws", if there is one. Fails as often as the file "fails-WORD" says, where WORD is the second one of the code;
+# from then on everything takes half as long again.
 function digit(at) { return index("0123456789abcdef", substr(random, at, 1)) - 1 }
+function pop(file) { system("sed -i 1d " file) }
 BEGIN {
-    if (random) random = substr(random, 1, 8) substr(random, 10, 4) substr(random, 25) # without what no UUID leaves to chance
-    for (i = 1; i < length(random); i += 2) bytes = bytes " " 16 * digit(i) + digit(i + 1)
-    getline line <(dir "/code")
+    here = ARGV[2]
+    print "Prompt tokens: " ARGV[3]
+    getline line <(ARGV[1] "/code")
     split(line, word, " ")
-    if ((getline slowed <(here "/slowed")) >= 0) word[1] *= 1.5
+    fails = here "/fails-" word[2]
+    if ((getline line <fails) > 0) {
+        system("touch " here "/slowed")
+        pop(fails)
+        exit 1
+    }
+    if ((getline bytes <(here "/draws")) > 0) {
+        pop(here "/draws")
+    } else {
+        getline random <"/proc/sys/kernel/random/uuid"
+        random = substr(random, 1, 8) substr(random, 10, 4) substr(random, 25) # without what no UUID leaves to chance
+        for (i = 1; i < length(random); i += 2) bytes = bytes " " 16 * digit(i) + digit(i + 1)
+    }
+    if ((getline line <(here "/slowed")) >= 0) word[1] *= 1.5
     noise = 0.015
     if ((getline line <(here "/noise")) > 0) noise = line
     split(bytes, byte, " ") # twelve numbers, whose sum is almost normal
@@ -72,7 +70,7 @@ BEGIN {
     printf "[PERF_TIMING] {\"prefill_s\": %.6f, \"attn_impl\": \"fake\"}\n", word[1] * (1 + noise * (sum - 6))
 }
 AWK
-    chmod +x "$REPO/src/build.sh" "$REPO/src/run.sh"
+    chmod +x "$REPO/src/build.sh" "$REPO/src/run.awk"
 }
 
 # Twelve commits after the first: 5 does not build, 8 is 8 % slower, 10 changes only a comment.
@@ -94,7 +92,7 @@ twelve_commits() {
   "schema": "kernsweep.plan/1", "clock": "simulated", "ticket": "bisect", "node": "local", "workdir": "$TMPDIR/work",
   "source": {"dir": "$REPO/src"},
   "variants": [{"name": "a", "attn_impl": "fake", "build": [["{src}/build.sh", "{src}", "{build}", "$TMPDIR"]],
-    "run": ["{build}/run.sh", "{build}", "$TMPDIR", "{context}"]}],
+    "run": ["{build}/run.awk", "{build}", "$TMPDIR", "{context}"]}],
   "contexts": [64], "repetitions": 5, "timeouts": {"default": 30}
 }
 EOT
@@ -230,13 +228,13 @@ bisect_fails_once() {
         "$(jq -r '.commits[7] | "\(.mark) \(.basis) \(.rounds)"' <<<"$OUT")" "good turns 2"
     is "the answer is the slow commit" "$(jq -r '.answer | .outcome + " " + .first' <<<"$OUT")" "found $(id_of c8)"
     seq 1000 >"$TMPDIR/fails-v7"
-    exits "one that fails again exits 0" 0 bisect --good c0 --bad c12 --fresh --json
-    like "it is skipped after two rounds" "$(jq -r '.commits[7] | "\(.mark) \(.basis) \(.reason)"' <<<"$OUT")" \
+    exits "one that fails again exits 0" 0 bisect --good c6 --bad c9 --fresh --json
+    like "it is skipped after two rounds" "$(jq -r '.commits[1] | "\(.mark) \(.basis) \(.reason)"' <<<"$OUT")" \
         '^skipped tests it has no valid measurement of prefill_s, in 2 rounds; '
     is "the answer is a range" "$(jq -r '.answer | "\(.outcome) \(.commits | length)"' <<<"$OUT")" "range 2"
-    seq 10 >"$TMPDIR/fails-v0"
+    seq 10 >"$TMPDIR/fails-v6"
     rm "$TMPDIR/fails-v7"
-    exits "a good end that failed in one round exits 0" 0 bisect --good c0 --bad c12 --fresh --json
+    exits "a good end that failed in one round exits 0" 0 bisect --good c6 --bad c9 --fresh --json
     is "the answer is the slow commit again" "$(jq -r '.answer | .outcome + " " + .first' <<<"$OUT")" "found $(id_of c8)"
 }
 
@@ -463,7 +461,7 @@ two_causes() {
     done
     in_repo checkout -q main
     # shellcheck disable=SC2016 # the build's
-    jq --arg sh 'cp "$0/run.sh" "$0/work.awk" "$1/" && cp "$0/code2" "$1/code"' '.baseline = "gold" | .confirm = {bisect: true} | .variants += [
+    jq --arg sh 'cp "$0/run.awk" "$1/" && cp "$0/code2" "$1/code"' '.baseline = "gold" | .confirm = {bisect: true} | .variants += [
         (.variants[0] | .name = "b" | .build = [["sh", "-c", $sh, "{src}", "{build}"]]), (.variants[0] | .name = "c")]' \
         "$TMPDIR/plan.json" >"$TMPDIR/night.json"
 }
