@@ -203,29 +203,65 @@ static cmark_parser *new_parser(void)
     return parser;
 }
 
-int html_render(const struct buf *markdown, const struct figure_set *figures, enum report_lang lang,
-                const char *title, struct buf *out, struct err *err)
+/* The headings alone, for the list of contents. */
+static cmark_node *parse_headings(cmark_parser *parser, const char *markdown)
+{
+    for (const char *line = markdown; line; line = (line = strchr(line, '\n')) ? line + 1 : NULL)
+        if (*line == '#')
+            cmark_parser_feed(parser, line, strcspn(line, "\n") + 1);
+    return cmark_parser_finish(parser);
+}
+
+/* Returns false when there is no parser. */
+static bool add_section(struct page *p, const char *text, size_t len)
 {
     cmark_parser *parser = new_parser();
     if (!parser)
+        return false;
+    cmark_parser_feed(parser, text, len);
+    cmark_node *section = cmark_parser_finish(parser);
+    p->extensions = cmark_parser_get_syntax_extensions(parser);
+    for (cmark_node *n = cmark_node_first_child(section); n; n = cmark_node_next(n))
+        add_block(p, n);
+    cmark_node_free(section);
+    cmark_parser_free(parser);
+    return true;
+}
+
+/* One section after the other, since a parsed table takes twelve times its text. The writer has no code
+ * blocks, in which a line could look like a heading. */
+static bool add_sections(struct page *p, const char *text)
+{
+    bool ok = true;
+    while (ok && *text) {
+        const char *next = strstr(text, "\n## ");
+        size_t len = next ? (size_t)(next - text) + 1 : strlen(text);
+        ok = add_section(p, text, len);
+        text += len;
+    }
+    return ok;
+}
+
+int html_render(const struct buf *markdown, const struct figure_set *figures, enum report_lang lang,
+                const char *title, struct buf *out, struct err *err)
+{
+    struct page p = {.out = out, .figures = figures, .lang = lang};
+    cmark_parser *parser = new_parser();
+    if (!parser)
         return err_set(err, ERR_INTERNAL, "report: the Markdown parser cannot start");
-    cmark_parser_feed(parser, buf_str(markdown), markdown->len);
-    cmark_node *document = cmark_parser_finish(parser);
-    struct page p = {.out = out,
-                     .figures = figures,
-                     .lang = lang,
-                     .extensions = cmark_parser_get_syntax_extensions(parser)};
+    cmark_node *headings = parse_headings(parser, buf_str(markdown));
     buf_init(&p.heading, 4096);
     html_page_begin(out, lang, title);
-    add_contents(&p, document);
+    add_contents(&p, headings);
+    cmark_node_free(headings);
+    cmark_parser_free(parser);
     buf_puts(out, "<main id=\"content\">\n");
-    for (cmark_node *n = cmark_node_first_child(document); n; n = cmark_node_next(n))
-        add_block(&p, n);
+    bool ok = add_sections(&p, buf_str(markdown));
     end_language(&p);
     buf_puts(out, "</main>\n");
     html_page_end(out);
     buf_release(&p.heading);
-    cmark_node_free(document);
-    cmark_parser_free(parser);
+    if (!ok)
+        return err_set(err, ERR_INTERNAL, "report: the Markdown parser cannot start");
     return buf_ok(out) ? 0 : err_set(err, ERR_INTERNAL, "report: the page exceeds %zu bytes", out->max);
 }
