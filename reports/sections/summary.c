@@ -211,7 +211,8 @@ static void opened(const struct report_model *m, const struct delta *d, struct m
     if (!o)
         return;
     opening_words(o, w->lang, &words);
-    if (words.message == MSG_OPENED && strcmp(words.date.s, m->now.info.date) == 0)
+    const char *tonight = *m->now.info.started_at ? m->now.info.started_at : m->now.info.date;
+    if (words.message == MSG_OPENED && strncmp(tonight, words.date.s, strlen(words.date.s)) == 0)
         return;
     md_say(w, d->verdict == VERDICT_IMPROVED ? MSG_FINDING_BETTER : MSG_FINDING_OPEN);
     md_say(w, words.message, words.date.s, words.commit.s, words.subject, words.range);
