@@ -52,7 +52,7 @@ struct job {
     bool fresh;                /* ignore cached builds */
     bool compile_only;         /* only build: no GPU is used or asked for its code, no gate runs */
     int purpose;               /* enum run_purpose */
-    int64_t controls; /* measure what changed, and this many of the cells that did not; 0: measure all */
+    int64_t controls; /* measure what changed, and the cells of so many first turns; 0: measure all */
     double budget_s;  /* with controls: for the tests of each lane, by what is expected of them; 0: any */
     const json_t *preflight; /* the harness's warnings about the node, or NULL */
     struct settings settings;

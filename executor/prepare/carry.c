@@ -100,17 +100,21 @@ static void sort_cells(struct suite *s, struct cells *c)
     qsort_r(c->order, c->count, sizeof *c->order, by_reason, s);
 }
 
-/* Those that did not change come last, by turn: the first of them are controls. */
+/* Those that did not change come last, by turn: the first of them are controls. A cell that is measured
+ * anyway has its turn, too. */
 static void find_reasons(struct suite *s, struct cells *c)
 {
-    size_t controls = 0;
+    int controls = 0;
     for (size_t i = 0; i < c->count; i++)
         c->item[i].reason = reason_of(s, &c->item[i]);
     sort_cells(s, c);
     for (size_t i = 0; i < c->count; i++) {
-        if (c->order[i]->reason != REASON_NOT || controls == (size_t)s->job.controls)
+        if (c->order[i]->reason != REASON_NOT)
             continue;
-        c->order[i]->reason = controls++ < CONTROLS_MIN ? REASON_CONTROL : REASON_TURN;
+        if (controls++ < CONTROLS_MIN)
+            c->order[i]->reason = REASON_CONTROL;
+        else if (s->job.test[c->order[i]->first].turn < s->job.controls)
+            c->order[i]->reason = REASON_TURN;
     }
     for (size_t i = 0; i < c->count; i++)
         if (c->item[i].begun)

@@ -163,6 +163,12 @@ static inline __attribute__((always_inline)) long call_clone(long number, unsign
 #endif
 }
 
+static _Noreturn void run_child(contain_program program, void *arg, bool inside)
+{
+    program(arg, inside);
+    _exit(127);
+}
+
 pid_t contain_group_spawn(const struct contain_group *g, contain_program program, void *arg)
 {
     const unsigned long borrow = CLONE_VM | CLONE_VFORK;
@@ -171,18 +177,18 @@ pid_t contain_group_spawn(const struct contain_group *g, contain_program program
         .flags = CLONE_INTO_CGROUP | borrow, .exit_signal = SIGCHLD, .cgroup = (__u64)folder};
     long pid = folder >= 0 ? call_clone(SYS_clone3, (unsigned long)&args, sizeof args) : -ENOSYS;
     if (pid == 0)
-        program(arg, true);
+        run_child(program, arg, true);
     alloc_auto_close(&folder);
     if (pid < 0)
         pid = call_clone(SYS_clone, borrow | SIGCHLD, 0);
     if (pid == 0)
-        program(arg, false);
+        run_child(program, arg, false);
     if (pid > 0)
         return (pid_t)pid;
     bool inside = false;
     pid = g ? contain_group_fork(g, &inside) : fork();
     if (pid == 0)
-        program(arg, inside);
+        run_child(program, arg, inside);
     return (pid_t)pid;
 }
 

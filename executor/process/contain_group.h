@@ -53,7 +53,7 @@ bool contain_group_close(struct contain_group *g);
  * later): to move it there afterwards takes some 10 ms. *inside, in both processes: whether it did. */
 pid_t contain_group_fork(const struct contain_group *g, bool *inside);
 /* What a child runs: it does not return. inside: whether it began in the group's folder of version 2. */
-typedef void (*contain_program)(void *arg, bool inside) __attribute__((noreturn));
+typedef void (*contain_program)(void *arg, bool inside);
 /* Runs it in a child that borrows this process's memory until it executes something, as after vfork(): exec
  * then has no copy to throw away, which takes a fifth of the time of a small program. What it changes in
  * memory stays changed. Where that is not to be had, it is a child as any other. g: may be NULL. */

@@ -110,15 +110,14 @@ static void mark(json_t *test, const struct place *p)
         json_object_set_new(test, "open", json_true());
 }
 
-/* At least so many that each cell has its turn within the nights, and those whose turn has come. */
-static size_t count_controls(const struct places *p, int64_t nights)
+/* An even share of the cells in each of the nights, and all that have waited for as long. */
+static size_t count_turns(const struct places *p, int64_t nights)
 {
-    size_t turns = (p->count + (size_t)nights - 1) / (size_t)nights, due = 0;
+    size_t turns = p->count / (size_t)nights;
     for (size_t i = 0; i < p->count; i++)
-        due += p->item[i].known && p->item[i].hint && !p->item[i].hint->open &&
-               p->item[i].known->since + 1 >= nights;
-    size_t most = due > turns ? due : turns;
-    return most > CONTROLS_MIN ? most : CONTROLS_MIN;
+        if (p->item[i].known && p->item[i].known->since + 1 >= nights && p->item[i].turn >= turns)
+            turns = p->item[i].turn + 1;
+    return turns > 0 ? turns : 1;
 }
 
 void changed_tests(json_t *job, const struct changed_hints *changed, const struct gpu_hints *known)
@@ -129,7 +128,7 @@ void changed_tests(json_t *job, const struct changed_hints *changed, const struc
     find_hints(&p, tests, changed, known);
     take_turns(&p);
     json_array_foreach(tests, i, test) mark(test, &p.item[p.of_test[i]]);
-    json_object_set_new(job, "controls", json_integer((json_int_t)count_controls(&p, changed->nights)));
+    json_object_set_new(job, "controls", json_integer((json_int_t)count_turns(&p, changed->nights)));
     free(p.item);
     free(p.of_test);
 }

@@ -1,5 +1,5 @@
 /* changed_tests: adds to a job that measures what changed with which fingerprint the tests of a cell are not
- * needed, which of the cells come first, and how many controls there are. Works on job.json; pure.
+ * needed, which of the cells come first, and how many of them have their turn. Works on job.json; pure.
  */
 #pragma once
 

@@ -125,6 +125,23 @@ one_variant() {
     changes '^a ' write_plan '["-DKERNEL=1.01", "-UKERNEL", "-DKERNEL=1.01"]'
 }
 
+# Of the time of a night: what changed costs its share, and the rotation a seventh, which is the controls.
+share() {
+    local n eight='.repetitions = 1 | .contexts = [range(1; 9) * 16] | .variants = [range(1; 9) as $n | .variants[0]
+        | .name = "v\($n)" | .build[0][1] = "-DKERNEL=\($n)"]'
+    settled share "$eight"
+    is "measures everything on the first nights" "$(count)" 64
+    for ((n = 0; n < 7; n++)); do
+        night
+        measured
+    done >"$dir/seen"
+    is "measures at most 0.15 of it while nothing changes" "$(($(wc -l <"$dir/seen") * 100 <= 64 * 7 * 15))" 1
+    is "and each cell once" "$(sort -u "$dir/seen" | wc -l)" 64
+    write_plan '["-O1"]' "$eight | .variants[2].build[0][1] = \"-DKERNEL=3.03\""
+    night
+    is "measures at most 0.25 of it where one of eight variants changed" "$(count '^v3 ') $(($(count) * 100 <= 64 * 25))" "8 1"
+}
+
 flags_only() {
     settled flags
     changes '^a ' write_plan '["-O0"]'
@@ -365,6 +382,7 @@ scenario "a budget" budget
 scenario "a budget, and cells that are new" new_cells
 scenario "the tier that every budget measures" smoke
 scenario "one of several variants changed" one_variant
+scenario "eight variants of eight contexts" share
 scenario "only flags changed" flags_only
 scenario "only a header changed" header_only
 scenario "only a helper in another file changed" other_file

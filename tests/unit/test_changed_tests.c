@@ -94,14 +94,15 @@ static json_int_t controls(const struct known *k, size_t count, int64_t nights)
     return number(job, "controls");
 }
 
-TEST(enough_controls_for_the_rotation)
+TEST(enough_turns_for_the_rotation)
 {
     struct known k;
     fill(&k);
-    assert_int_equal(controls(&k, 0, 7), CONTROLS_MIN);
+    assert_int_equal(controls(&k, 0, 7), CELLS / 7);
     assert_int_equal(controls(&k, 0, 1), CELLS);
-    assert_int_equal(controls(&k, CELLS, 2), CELLS); /* the turn of all has come */
-    for (int i = 0; i < CELLS / 4; i++)
-        k.hint[i].open = true;
-    assert_int_equal(controls(&k, CELLS, 2), CELLS - CELLS / 4);
+    assert_int_equal(controls(&k, CELLS, CELLS), 1);
+    for (int i = 0; i < CELLS / 2; i++)
+        k.place[i].since = 5;
+    assert_int_equal(controls(&k, CELLS, 6), CELLS / 2); /* they have waited long enough */
+    assert_int_equal(controls(&k, CELLS, 7), CELLS / 7);
 }
