@@ -41,7 +41,7 @@ static enum verdict bench_says(struct shots a, struct shots b, const char *row, 
     bench_table_fill(&table, &t);
     const struct delta *d = &c.deltas[0];
     assert_int_equal(d->metric, METRIC_WALL_S);
-    assert_string_equal(t.cells[t.n_cells - 1].text, row);
+    assert_string_equal(t.cells[t.n_cells - 2].text, row); /* the command is last */
     if (!strstr(verdict_reason(d, REPORT_EN).s, reason))
         fail_msg("'%s' lacks '%s'", verdict_reason(d, REPORT_EN).s, reason);
     return d->verdict;
