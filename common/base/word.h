@@ -1,5 +1,6 @@
 /* word: one copy of each text that many rows repeat, as the ids of GPUs and the reasons of failures are: rows
- * then hold a pointer. The copies live as long as the process, and may be asked for by several threads.
+ * then hold a pointer. The copies live as long as the process, since runs are merged and outlive each other,
+ * and may be asked for by several threads.
  */
 #pragma once
 
