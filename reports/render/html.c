@@ -203,12 +203,32 @@ static cmark_parser *new_parser(void)
     return parser;
 }
 
+static const char *next_line(const char *line)
+{
+    const char *end = strchr(line, '\n');
+    return end ? end + 1 : NULL;
+}
+
+/* The next line that begins so and is in no code block, as a note may have one. line: in none; NULL: no more.
+ * The writer's fences are longer than any row of backquotes between them. */
+static const char *find_line(const char *line, const char *begin)
+{
+    size_t fence = 0;
+    for (; line; line = next_line(line)) {
+        size_t ticks = strspn(line, "`");
+        if (ticks >= (fence ? fence : 3))
+            fence = fence ? 0 : ticks;
+        else if (!fence && strncmp(line, begin, strlen(begin)) == 0)
+            return line;
+    }
+    return NULL;
+}
+
 /* The headings alone, for the list of contents. */
 static cmark_node *parse_headings(cmark_parser *parser, const char *markdown)
 {
-    for (const char *line = markdown; line; line = (line = strchr(line, '\n')) ? line + 1 : NULL)
-        if (*line == '#')
-            cmark_parser_feed(parser, line, strcspn(line, "\n") + 1);
+    for (const char *line = find_line(markdown, "#"); line; line = find_line(next_line(line), "#"))
+        cmark_parser_feed(parser, line, strcspn(line, "\n") + 1);
     return cmark_parser_finish(parser);
 }
 
@@ -228,14 +248,13 @@ static bool add_section(struct page *p, const char *text, size_t len)
     return true;
 }
 
-/* One section after the other, since a parsed table takes twelve times its text. The writer has no code
- * blocks, in which a line could look like a heading. */
+/* One section after the other, since a parsed table takes twelve times its text. */
 static bool add_sections(struct page *p, const char *text)
 {
     bool ok = true;
     while (ok && *text) {
-        const char *next = strstr(text, "\n## ");
-        size_t len = next ? (size_t)(next - text) + 1 : strlen(text);
+        const char *next = find_line(next_line(text), "## ");
+        size_t len = next ? (size_t)(next - text) : strlen(text);
         ok = add_section(p, text, len);
         text += len;
     }
