@@ -154,7 +154,16 @@ report_of_ticket() {
     unlike "and not the ticket's" "$OUT" '3,5'
 }
 
+code_in_notes() {
+    needs ticket
+    typed 'Before.\n\n```sh\n## not a section\n# nor this\n```\n\nAfter.\n' "$LAST" --lang en --section remarks 2>/dev/null
+    exits "a page with code exits 0" 0 ks report "$LAST" --format html --lang en -o "$TMPDIR/code.html"
+    is "the code is whole" "$(grep -c '<code[^>]*>## not a section$' "$TMPDIR/code.html") $(grep -c '^# nor this$' "$TMPDIR/code.html")" "1 1"
+    is "and in no list of contents" "$(grep -c 'not a section</a>' "$TMPDIR/code.html")" 0
+}
+
 scenario "a run that its node never got" blocked_is_kept
+scenario "code in notes" code_in_notes
 scenario "notes" notes_are_kept
 scenario "notes by an editor" notes_by_editor
 scenario "hostile notes" hostile_notes
