@@ -60,7 +60,8 @@ int record_write(const struct layout *l, struct clocks_record *r, struct err *er
         return -1;
     unlink(path); /* an older one, or what somebody else has put there */
     if (write_new(path, &text) != 0)
-        return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot write", path);
+        return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot write%s", path,
+                             errno == EEXIST ? " over a file that its owner or root has to remove" : "");
     return fs_sync_dir(machine_folder(l), err);
 }
 

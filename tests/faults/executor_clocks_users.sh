@@ -197,6 +197,7 @@ in_the_way() {
     clocked in-the-way fixed 1400 "$(load 1400)"
     is "a run that needs a record is BLOCKED" "$(outcome in-the-way)" BLOCKED
     like "it says that no record can be kept" "$(summary in-the-way .reason)" 'the record that is needed to put the clocks back cannot be kept'
+    like "and who has to remove what" "$(summary in-the-way .reason)" "$mine: cannot write over a file that its owner or root has to remove"
     is "the clocks are not touched" "$(state)" "$was"
     chown 0 "$CARD/power_dpm_force_performance_level" "$CARD/pp_od_clk_voltage"
     rm -f "$mine"
