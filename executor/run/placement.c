@@ -8,6 +8,7 @@
 #include "executor/prepare/prepare.h"
 #include "executor/prepare/untouched.h"
 #include "executor/process/remains.h"
+#include "executor/run/gpu_idle.h"
 #include "executor/run/run_clocks.h"
 #include "executor/run/run_lanes.h"
 #include "executor/scheduler/dispatch.h"
@@ -176,7 +177,10 @@ static int run_on_node(struct suite *s, struct node_lock *lock, char *reason, st
         return taken;
     if (clear_containers(s, err) != 0 || clear_groups(s, err) != 0 || clear_leftovers(s, err) != 0)
         return -1;
-    int rc = run_clocks_take(s, lock, reason, err);
+    int rc = gpu_idle_await(s, reason, err);
+    if (rc != 1)
+        return rc;
+    rc = run_clocks_take(s, lock, reason, err);
     if (rc == 1)
         rc = run_here(s, reason, err);
     return run_clocks_end(s, rc, reason, err);

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Two workdirs, as two users have them, on one machine: a GPU is one run's at a time, and a dead run keeps none.
+# Two workdirs, as two users have them, on one machine: a GPU is one run's at a time, and a dead run keeps none. Programs that
+# are no runs are seen by the load of the GPUs.
 . tests/lib.sh
 . tests/executor.sh
 
@@ -110,9 +111,57 @@ links() {
     rm -f "$LOCKS"/kernsweep-gpu-*.lock
 }
 
+# load PERCENT: of the second GPU, in one write of a length that is always the same
+load() {
+    printf '%3d\n' "$1" 1<>"$SYS/class/drm/card1/device/gpu_busy_percent"
+}
+
+# bursts PERCENT: of another program, 0.2 s in each 0.8 s, the first after 0.5 s, until $TMPDIR/busy is removed
+bursts() {
+    touch "$TMPDIR/busy"
+    load 0
+    while sleep 0.5 && [ -e "$TMPDIR/busy" ]; do
+        load "$1"
+        sleep 0.2
+        load 0
+        sleep 0.1
+    done &
+    BURSTS=$!
+}
+
+busy_in_bursts() {
+    local began card
+    use second
+    for card in 0 1; do echo '  0' >"$SYS/class/drm/card$card/device/gpu_busy_percent"; done
+    bursts 95
+    sweep pair "$good" '{"purpose": "ab"}'
+    is "ab is BLOCKED by a GPU that another program uses now and then" "$(result pair)" "BLOCKED 0"
+    like "the reason names its load" "$(summary pair .reason)" '^the GPUs were idle for no 2 s on end: .*95 %'
+    sweep impatient "$good"
+    is "a sweep without lock_wait_s runs at once" "$(result impatient)" "COMPLETE 1"
+    sweep patient "$good" '{"lock_wait_s": 0.5}'
+    is "one with lock_wait_s runs after that time" "$(result patient)" "COMPLETE 1"
+    like "and says so" "$(messages patient)" 'the GPUs were idle for no 2 s on end: .*95 %'
+    sweep later "$good" '{"purpose": "ab", "lock_wait_s": 600}'
+    waits later '.event == "NODE" and ((.message // "") | test("waiting up to 600 s for idle GPUs"))'
+    rm "$TMPDIR/busy"
+    wait "$BURSTS"
+    is "ab with lock_wait_s runs once they are idle" "$(result later)" "COMPLETE 1"
+    load 60
+    (sleep 0.3 && load 0) &
+    sweep lagging "$good" '{"purpose": "ab"}'
+    is "the end of an earlier load is no reason to refuse" "$(result lagging)" "COMPLETE 1"
+    rm "$SYS"/class/drm/card?/device/gpu_busy_percent
+    began=$EPOCHREALTIME
+    sweep unknown-load "$good" '{"purpose": "ab", "lock_wait_s": 600}'
+    is "where no load is known, it runs" "$(result unknown-load)" "COMPLETE 1"
+    ok "without a wait" "$(awk -v a="$began" -v b="$EPOCHREALTIME" 'BEGIN { print !(b - a < 1.9) }')"
+}
+
 scenario "a run that holds all GPUs" all_gpus
 scenario "a run that holds all GPUs and dies" dead_holder
 scenario "a run that holds one of two GPUs" one_gpu
 scenario "runs that wait for the same GPUs" both_wait
+scenario "GPUs that another program uses in bursts" busy_in_bursts
 scenario "links in the place of the locks" links
 done_testing
