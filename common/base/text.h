@@ -1,10 +1,12 @@
-/* text: quoting for a POSIX shell, making untrusted text safe for a terminal, checks for names and UTF-8. */
+/* text: quoting for a POSIX shell, making untrusted text safe for a terminal and fit for its width, checks
+ * for names and UTF-8. */
 #pragma once
 
 #include "common/base/buf.h"
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 /* Appends s as one word of a POSIX shell. All shell text with variable parts must go through here. */
 void text_shell_quote(struct buf *out, const char *s);
@@ -37,3 +39,18 @@ const char *text_plural(long long n);
 
 /* Returns the word of known[0..n) that word is probably a misspelling of, or NULL. Case counts. */
 const char *text_nearest(const char *word, const char *const *known, size_t n);
+
+/* Returns the columns of the terminal that out is, 0 where it is none. */
+size_t text_columns(FILE *out);
+/* Counts code points, which is the width on a terminal for the scripts that we print. Colours have none. */
+size_t text_shown_width(const char *text, size_t len);
+/* Returns the bytes of text that fit into the columns without splitting a character. */
+size_t text_fitting(const char *text, size_t columns);
+/* Returns the length of the words that fit into the width, at least one. */
+size_t text_words_that_fit(const char *text, size_t len, size_t width);
+/* Writes one line of text as several, each after an indentation. */
+void text_wrap_line(const char *text, size_t len, size_t first, size_t indent, size_t columns,
+                    struct buf *out);
+/* Breaks lines that are wider than that many columns (0: none) between words; what a line goes on with is
+ * indented. */
+void text_wrap(const char *text, size_t columns, struct buf *out);

@@ -1,9 +1,15 @@
 #include "harness/session/live.h"
 
+#include "common/base/alloc.h"
+#include "common/base/text.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* What one event prints: the end of a log, and a reason. */
+enum { LINES_MAX_BYTES = 65536 };
 
 void live_init(struct live *l, FILE *out)
 {
@@ -39,11 +45,21 @@ void live_end(struct live *l)
     fflush(l->out);
 }
 
+/* Prints whole lines in the place of the progress line. */
+static void put(struct live *l, const struct buf *lines)
+{
+    AUTO(buf_release) struct buf fitted = {.max = 4 * lines->max};
+    text_wrap(buf_str(lines), text_columns(l->out), &fitted);
+    live_end(l);
+    fputs(buf_str(&fitted), l->out);
+    fflush(l->out);
+}
+
 void live_note(struct live *l, const char *text)
 {
-    live_end(l);
-    fprintf(l->out, "%s\n", text);
-    fflush(l->out);
+    AUTO(buf_release) struct buf line = {.max = LINES_MAX_BYTES};
+    buf_printf(&line, "%s\n", text);
+    put(l, &line);
 }
 
 static const char *colour_of(const char *status)
@@ -55,12 +71,12 @@ static const char *colour_of(const char *status)
     return "\033[31m";
 }
 
-static void print_status(struct live *l, const char *status)
+static void put_status(const struct live *l, const char *status, struct buf *out)
 {
     if (l->colour)
-        fprintf(l->out, "%s%s\033[0m", colour_of(status), status);
+        buf_printf(out, "%s%s\033[0m", colour_of(status), status);
     else
-        fputs(status, l->out);
+        buf_puts(out, status);
 }
 
 size_t live_running(const struct live *l)
@@ -113,13 +129,13 @@ void live_progress(const struct live *l, char *out)
         snprintf(at + n, room - (size_t)n, "  ETA %s", eta);
 }
 
-static void draw_progress(struct live *l)
+/* A line wider than the terminal could not be erased. */
+static void draw_line(struct live *l, const char *line)
 {
-    char line[LIVE_LINE_MAX];
+    size_t columns = text_columns(l->out);
     if (!l->progress)
         return;
-    live_progress(l, line);
-    fprintf(l->out, "\r\033[K%s", line);
+    fprintf(l->out, "\r\033[K%.*s", (int)text_fitting(line, columns ? columns - 1 : SIZE_MAX), line);
     fflush(l->out);
     l->line_open = true;
 }
@@ -193,75 +209,75 @@ static void note_event(struct live *l, const struct event *e)
 
 static void print_test(struct live *l, const struct event *e)
 {
+    AUTO(buf_release) struct buf out = {.max = LINES_MAX_BYTES};
     char wall[32], prefill[32], eta[32];
     live_duration(e->times.wall_s, wall, sizeof wall);
     live_duration(e->times.prefill_s, prefill, sizeof prefill);
     live_duration(e->times.suite_eta_s, eta, sizeof eta);
-    live_end(l);
-    fprintf(l->out, "[%lld/%lld] %s ctx %lld run %lld  ", (long long)l->done, (long long)l->total, e->variant,
-            (long long)e->ctx, (long long)e->run_idx);
-    print_status(l, e->status);
+    buf_printf(&out, "[%lld/%lld] %s ctx %lld run %lld  ", (long long)l->done, (long long)l->total,
+               e->variant, (long long)e->ctx, (long long)e->run_idx);
+    put_status(l, e->status, &out);
     if (*e->metric.name && isfinite(e->metric.value))
-        fprintf(l->out, "  %s %.6g%s%s", e->metric.name, e->metric.value, *e->metric.unit ? " " : "",
-                e->metric.unit);
+        buf_printf(&out, "  %s %.6g%s%s", e->metric.name, e->metric.value, *e->metric.unit ? " " : "",
+                   e->metric.unit);
     else if (isfinite(e->times.prefill_s))
-        fprintf(l->out, "  prefill %s", prefill);
+        buf_printf(&out, "  prefill %s", prefill);
     if (isfinite(e->times.wall_s))
-        fprintf(l->out, "  wall %s", wall);
+        buf_printf(&out, "  wall %s", wall);
     if (*e->host)
-        fprintf(l->out, "  on %s", e->host);
+        buf_printf(&out, "  on %s", e->host);
     if (*e->reason)
-        fprintf(l->out, "  (%s)", e->reason);
+        buf_printf(&out, "  (%s)", e->reason);
     if (isfinite(e->times.suite_eta_s) && l->done < l->total)
-        fprintf(l->out, "  ETA %s", eta);
-    fputc('\n', l->out);
-    fflush(l->out);
+        buf_printf(&out, "  ETA %s", eta);
+    buf_putc(&out, '\n');
+    put(l, &out);
 }
 
 static void print_build(struct live *l, const struct event *e)
 {
+    AUTO(buf_release) struct buf out = {.max = LINES_MAX_BYTES};
     char wall[32];
     live_duration(e->times.wall_s, wall, sizeof wall);
-    live_end(l);
-    fprintf(l->out, "build %s  ", e->variant);
-    print_status(l, e->status);
+    buf_printf(&out, "build %s  ", e->variant);
+    put_status(l, e->status, &out);
     if (strcmp(e->status, "CACHED") != 0)
-        fprintf(l->out, "  %s", wall);
-    fprintf(l->out, "%s%s\n", *e->reason ? "  " : "", e->reason);
+        buf_printf(&out, "  %s", wall);
+    buf_printf(&out, "%s%s\n", *e->reason ? "  " : "", e->reason);
     for (const char *line = e->log_tail; *line; line += strcspn(line, "\n") + 1)
-        fprintf(l->out, "    %.*s\n", (int)strcspn(line, "\n"), line);
-    fflush(l->out);
+        buf_printf(&out, "    %.*s\n", (int)strcspn(line, "\n"), line);
+    put(l, &out);
 }
 
 static void print_gate(struct live *l, const struct event *e)
 {
-    live_end(l);
-    fprintf(l->out, "gate %s %s  ", e->variant, e->gate);
-    print_status(l, e->status);
-    fprintf(l->out, "%s%s\n", *e->reason ? "  " : "", e->reason);
-    fflush(l->out);
+    AUTO(buf_release) struct buf out = {.max = LINES_MAX_BYTES};
+    buf_printf(&out, "gate %s %s  ", e->variant, e->gate);
+    put_status(l, e->status, &out);
+    buf_printf(&out, "%s%s\n", *e->reason ? "  " : "", e->reason);
+    put(l, &out);
 }
 
-/* Prints a text such as ", 2 builds failed", unless the count is 0. */
-static void print_count(struct live *l, int64_t n, const char *what)
+/* Appends a text such as ", 2 builds failed", unless the count is 0. */
+static void put_count(int64_t n, const char *what, struct buf *out)
 {
     if (n > 0)
-        fprintf(l->out, ", %lld %s%s failed", (long long)n, what, text_plural(n));
+        buf_printf(out, ", %lld %s%s failed", (long long)n, what, text_plural(n));
 }
 
 static void print_end(struct live *l, const struct event *e)
 {
+    AUTO(buf_release) struct buf out = {.max = LINES_MAX_BYTES};
     char wall[32];
     live_duration(e->times.wall_s, wall, sizeof wall);
-    live_end(l);
-    fputs("run ", l->out);
-    print_status(l, e->status);
-    fprintf(l->out, "  %lld ok, %lld failed, %lld skipped", (long long)e->counts.ok,
-            (long long)e->counts.failed, (long long)e->counts.skipped);
-    print_count(l, l->builds_failed, "build");
-    print_count(l, l->gates_failed, "gate");
-    fprintf(l->out, " in %s%s%s\n", wall, *e->reason ? ": " : "", e->reason);
-    fflush(l->out);
+    buf_puts(&out, "run ");
+    put_status(l, e->status, &out);
+    buf_printf(&out, "  %lld ok, %lld failed, %lld skipped", (long long)e->counts.ok,
+               (long long)e->counts.failed, (long long)e->counts.skipped);
+    put_count(l->builds_failed, "build", &out);
+    put_count(l->gates_failed, "gate", &out);
+    buf_printf(&out, " in %s%s%s\n", wall, *e->reason ? ": " : "", e->reason);
+    put(l, &out);
 }
 
 /* Counts each test once. A replaced result was counted as OK. */
@@ -297,6 +313,7 @@ static void take_counts(struct live *l, const struct event *e)
 
 void live_event(struct live *l, const struct event *e)
 {
+    char line[LIVE_LINE_MAX];
     if (e->total_tests > 0)
         l->total = e->total_tests;
     note_event(l, e);
@@ -306,12 +323,8 @@ void live_event(struct live *l, const struct event *e)
         fprintf(l->out, "%lld test%s\n", (long long)l->total, text_plural(l->total));
         break;
     case EVENT_BUILD_START:
-        if (l->progress) {
-            live_end(l);
-            fprintf(l->out, "\r\033[Kbuilding %s", e->variant);
-            fflush(l->out);
-            l->line_open = true;
-        }
+        snprintf(line, sizeof line, "building %s", e->variant);
+        draw_line(l, line);
         break;
     case EVENT_BUILD_END:
         print_build(l, e);
@@ -321,7 +334,8 @@ void live_event(struct live *l, const struct event *e)
         break;
     case EVENT_TEST_START:
     case EVENT_HEARTBEAT:
-        draw_progress(l);
+        live_progress(l, line);
+        draw_line(l, line);
         break;
     case EVENT_TEST_END:
     case EVENT_TEST_SKIP:

@@ -45,7 +45,10 @@ static void erase(struct node_rows *b)
 
 static void print_line(struct node_rows *b, size_t row, const char *text, size_t len)
 {
-    fprintf(b->out, "%-*s  %.*s\n", b->width, b->rows[row].label, (int)len, text);
+    AUTO(buf_release) struct buf line = {.max = LINE_MAX_BYTES}, fitted = {.max = (size_t)4 * LINE_MAX_BYTES};
+    buf_printf(&line, "%-*s  %.*s\n", b->width, b->rows[row].label, (int)len, text);
+    text_wrap(buf_str(&line), text_columns(b->out), &fitted);
+    fputs(buf_str(&fitted), b->out);
 }
 
 /* Prints what the row's live view has written since the last call, which already contains its colours. */
@@ -92,23 +95,13 @@ static struct winsize size_of(FILE *out)
     return w;
 }
 
-/* Returns the number of bytes that fit into the columns without splitting a character. */
-static size_t fitting(const char *text, size_t columns)
-{
-    size_t n = 0;
-    for (size_t used = 0; text[n]; n++)
-        if (((unsigned char)text[n] & 0xc0) != 0x80 && used++ == columns)
-            break;
-    return n;
-}
-
 static void draw_row(struct node_rows *b, size_t row, size_t columns)
 {
     char progress[LIVE_LINE_MAX], line[LIVE_LINE_MAX + NODE_LABEL_MAX + 4];
     const struct node_row *r = &b->rows[row];
     live_progress(&r->live, progress);
     snprintf(line, sizeof line, "%-*s  %s", b->width, r->label, *r->state ? r->state : progress);
-    fprintf(b->out, "%.*s", (int)fitting(line, columns), line);
+    fprintf(b->out, "%.*s", (int)text_fitting(line, columns), line);
 }
 
 void node_rows_draw(struct node_rows *b)

@@ -64,16 +64,3 @@ void paint_bar(int row, int column, double part)
     bar[width + 2] = '\0';
     paint_text(row, column, bar);
 }
-
-void paint_parts(int row, const char *text)
-{
-    char line[WATCH_LINE_MAX];
-    size_t len = strlen(text), room = COLS > 0 ? (size_t)COLS : 0;
-    if (len > room && room < sizeof line) {
-        for (len = room; len > 0 && strncmp(text + len, "  ", 2) != 0;)
-            len--;
-        len = len > 0 ? len : room;
-    }
-    snprintf(line, sizeof line, "%.*s", (int)len, text);
-    paint_text(row, 0, line);
-}

@@ -10,8 +10,6 @@ enum { PAINT_BAR_WIDTH = 24 };
 
 void paint_text(int row, int column, const char *text);
 void paint_status(bool colour, int row, int column, const char *status);
-/* From the edge of the screen: what does not fit is left out from a gap of two spaces on, not in a word. */
-void paint_parts(int row, const char *text);
 /* part: 0 to 1. The bar is as wide as there is room. */
 void paint_bar(int row, int column, double part);
 /* Draws the label at the edge of the screen and, from the column on, as many samples as fit. */

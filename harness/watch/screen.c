@@ -1,5 +1,7 @@
 #include "harness/watch/screen.h"
 
+#include "common/base/alloc.h"
+#include "common/base/text.h"
 #include "harness/watch/paint.h"
 
 #include <langinfo.h>
@@ -195,16 +197,30 @@ static int draw_output(const struct watch_model *m, int row)
     return row + 1;
 }
 
-/* Draws the newest lines, or those that the user scrolled back to. */
+/* Draws the newest lines, or those that the user scrolled back to, broken between words where they are too
+ * wide. */
 static void draw_log(struct watch_screen *s, const struct watch_model *m, int row)
 {
-    size_t n = LINES - 1 > row ? (size_t)(LINES - 1 - row) : 0;
+    size_t n = LINES - 1 > row ? (size_t)(LINES - 1 - row) : 0, rows = 0;
     size_t kept = m->n_lines < WATCH_LINES ? m->n_lines : WATCH_LINES;
     size_t most = kept > n ? kept - n : 0;
+    AUTO(buf_release) struct buf lines = {.max = WATCH_LINES * WATCH_LINE_MAX};
+    AUTO(buf_release) struct buf fitted = {.max = 4 * lines.max};
     s->back = s->back < most ? s->back : most;
     const char *line;
     for (size_t i = 0; i < n && (line = watch_model_line(m, i, n + s->back)); i++)
-        paint_parts(row + (int)i, line);
+        buf_printf(&lines, "%s\n", line);
+    text_wrap(buf_str(&lines), (size_t)COLS, &fitted);
+    char *at = fitted.len ? fitted.data + fitted.len : NULL;
+    for (; rows < n && at > fitted.data; rows++)
+        for (at--; at > fitted.data && at[-1] != '\n'; at--)
+            continue;
+    for (; rows > 0; rows--) {
+        size_t len = strcspn(at, "\n");
+        at[len] = '\0';
+        paint_text(row++, 0, at);
+        at += len + 1;
+    }
 }
 
 static void draw_footer(const struct watch_screen *s, const struct watch_model *m, const char *ended)

@@ -81,9 +81,6 @@ struct screen {
  * each row is one line.
  */
 void table_write_text(const struct table *t, struct screen screen, struct buf *out);
-/* Breaks lines that are wider than that many columns (0: none) between words; what a line goes on with is
- * indented. Colours have no width. */
-void text_wrap(const char *text, size_t columns, struct buf *out);
 
 /* Number of code points in valid UTF-8, which is the width on a terminal for the scripts that we print. */
 size_t table_text_width(const char *text);

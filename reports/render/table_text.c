@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NOTE_INDENT = 4, NOTE_COLUMNS_MIN = 40 };
+enum { NOTE_INDENT = 4 };
 
 static const char clause_end[] = "; ";
 
@@ -110,61 +110,6 @@ static void lift_shared(struct layout *l, struct buf *out)
     buf_puts(out, any ? "\n\n" : "");
 }
 
-static size_t shown_width(const char *text, size_t len)
-{
-    size_t shown = 0;
-    for (size_t i = 0; i < len; i++) {
-        if (text[i] == '\033') /* a colour, up to its "m" */
-            i += strcspn(text + i, "m");
-        else
-            shown += ((unsigned char)text[i] & 0xc0) != 0x80;
-    }
-    return shown;
-}
-
-/* Gives the length of the words that fit into the width, at least one. */
-static size_t words_that_fit(const char *text, size_t len, size_t width)
-{
-    size_t end = 0;
-    for (size_t at = 0; at < len;) {
-        size_t next = at + strspn(text + at, " ");
-        next += strcspn(text + next, " \n");
-        next = next < len ? next : len;
-        if (end && shown_width(text, next) > width)
-            break;
-        at = end = next;
-    }
-    return end;
-}
-
-/* Writes one line of text as several, each after an indentation. */
-static void write_wrapped(const char *text, size_t len, size_t first, size_t indent, size_t columns,
-                          struct buf *out)
-{
-    columns = columns > NOTE_COLUMNS_MIN ? columns : NOTE_COLUMNS_MIN;
-    for (size_t at = 0, before = first; at < len; before = indent) {
-        size_t n = words_that_fit(text + at, len - at, columns - before);
-        buf_printf(out, "%*s", (int)before, "");
-        buf_add(out, text + at, n);
-        buf_putc(out, '\n');
-        at += n;
-        at += strspn(text + at, " ");
-    }
-}
-
-void text_wrap(const char *text, size_t columns, struct buf *out)
-{
-    for (const char *line = text; *line;) {
-        size_t len = strcspn(line, "\n"), indent = strspn(line, " ");
-        if (columns == 0 || indent >= columns / 2 || shown_width(line, len) <= columns) {
-            buf_add(out, line, len);
-            buf_puts(out, line[len] ? "\n" : "");
-        } else
-            write_wrapped(line + indent, len - indent, indent, indent + 2, columns, out);
-        line += len + (line[len] == '\n');
-    }
-}
-
 /* Whether one of the clauses of a note is the given one. */
 static bool has_clause(const char *note, const char *clause, size_t len)
 {
@@ -202,7 +147,7 @@ static void write_clauses(const struct layout *l, size_t row, size_t col, bool s
     }
     if (text.len && shared)
         buf_printf(out, "%s, in every row:\n", l->t->cols[col].title);
-    write_wrapped(buf_str(&text), text.len, NOTE_INDENT, NOTE_INDENT, l->screen.columns, out);
+    text_wrap_line(buf_str(&text), text.len, NOTE_INDENT, NOTE_INDENT, l->screen.columns, out);
     if (text.len && shared)
         buf_putc(out, '\n');
 }
@@ -218,7 +163,7 @@ static size_t longest_word(const char *text)
 {
     size_t longest = 0;
     for (const char *p = text; *p; p += strspn(p, " ")) {
-        size_t len = strcspn(p, " "), width = shown_width(p, len);
+        size_t len = strcspn(p, " "), width = text_shown_width(p, len);
         longest = width > longest ? width : longest;
         p += len;
     }
@@ -255,11 +200,11 @@ static bool write_titles(const struct layout *l, size_t from, size_t to, size_t 
         if (l->hidden[c])
             continue;
         const char *title = l->t->cols[c].title;
-        size_t len = strlen(title), n = words_that_fit(title, len, l->width[c]);
+        size_t len = strlen(title), n = text_words_that_fit(title, len, l->width[c]);
         for (size_t i = 0; i < line; i++) {
             title += n + strspn(title + n, " ");
             len = strlen(title);
-            n = words_that_fit(title, len, l->width[c]);
+            n = text_words_that_fit(title, len, l->width[c]);
         }
         char part[TABLE_CELL_MAX];
         snprintf(part, sizeof part, "%.*s", (int)n, title);

@@ -3,7 +3,11 @@
 
 #include "harness/session/live.h"
 
+#include <fcntl.h>
 #include <math.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
 
 struct screen {
     struct live live;
@@ -108,6 +112,43 @@ TEST(progress_line_is_redrawn_and_erased)
                      "a note\n"
                      "\r\033[K[1/0] v3 ctx 4096 run 1  1.00 s of 3 min 00 s  ETA 5 min 00 s"
                      "\r\033[K");
+}
+
+/* Opens a terminal of 60 columns: returns its other side. */
+static int open_terminal(FILE **in)
+{
+    struct winsize size = {.ws_col = 60, .ws_row = 20};
+    int fd = posix_openpt(O_RDWR | O_NOCTTY);
+    struct termios raw;
+    assert_true(fd >= 0 && grantpt(fd) == 0 && unlockpt(fd) == 0);
+    int other = open(ptsname(fd), O_RDWR | O_NOCTTY);
+    assert_true(other >= 0 && tcgetattr(other, &raw) == 0);
+    cfmakeraw(&raw);
+    assert_true(tcsetattr(other, TCSANOW, &raw) == 0 && ioctl(other, TIOCSWINSZ, &size) == 0);
+    *in = fdopen(other, "w");
+    return fd;
+}
+
+TEST(lines_fit_a_terminal)
+{
+    struct live l;
+    struct event e;
+    FILE *in;
+    char text[1024] = "", event[256];
+    assert_int_equal(setenv("TERM", "xterm", 1), 0);
+    assert_int_equal(setenv("NO_COLOR", "1", 1), 0);
+    int fd = open_terminal(&in);
+    live_init(&l, in);
+    live_note(&l, "waiting up to 100 s for the run 20260214T031509Z (pid 4711), which uses the node");
+    snprintf(event, sizeof event, "{\"event\":\"TEST_START\",\"variant\":\"%055d\",\"timeout_s\":180}", 0);
+    assert_int_equal(event_decode(&e, event, strlen(event)), 0);
+    live_event(&l, &e);
+    assert_true(read(fd, text, sizeof text - 1) > 0);
+    assert_string_equal(text, "waiting up to 100 s for the run 20260214T031509Z (pid 4711),\n"
+                              "  which uses the node\n"
+                              "\r\033[K[0/0] 00000000000000000000000000000000000000000000000000000");
+    fclose(in);
+    close(fd);
 }
 
 TEST(progress_names_the_longest_of_several_tests)

@@ -275,18 +275,6 @@ TEST(a_grid_that_is_too_wide_breaks_its_titles_and_then_its_rows)
     }
 }
 
-TEST(a_line_is_broken_between_words_and_colours_have_no_width)
-{
-    AUTO(buf_release) struct buf out = {.max = 4096};
-    text_wrap("short\n  two words\n\033[32mgreen\033[0m words\n", 11, &out);
-    assert_string_equal(buf_str(&out), "short\n  two words\n\033[32mgreen\033[0m words\n");
-    buf_clear(&out);
-    text_wrap("", 40, &out);
-    text_wrap("  one: two words and many more which need more than forty columns", 40, &out);
-    assert_string_equal(buf_str(&out),
-                        "  one: two words and many more which\n    need more than forty columns\n");
-}
-
 TEST(a_note_is_broken_between_words)
 {
     AUTO(table_release) struct table t = {0};

@@ -324,4 +324,16 @@ TEST(what_differs_is_kept_of_values_that_do_not_fit)
     }
 }
 
+TEST(a_line_is_broken_between_words_and_colours_have_no_width)
+{
+    AUTO(buf_release) struct buf out = {.max = 4096};
+    text_wrap("short\n  two words\n\033[32mgreen\033[0m words\n", 11, &out);
+    assert_string_equal(buf_str(&out), "short\n  two words\n\033[32mgreen\033[0m words\n");
+    buf_clear(&out);
+    text_wrap("", 40, &out);
+    text_wrap("  one: two words and many more which need more than forty columns", 40, &out);
+    assert_string_equal(buf_str(&out),
+                        "  one: two words and many more which\n    need more than forty columns\n");
+}
+
 GROUP(scratch_make, scratch_remove);

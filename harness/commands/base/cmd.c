@@ -3,6 +3,7 @@
 #include "common/base/alloc.h"
 #include "common/base/colour.h"
 #include "common/base/strvec.h"
+#include "common/base/text.h"
 #include "common/base/trace.h"
 #include "harness/plan/document.h"
 #include "harness/session/connect.h"
@@ -11,7 +12,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 static int choose_store(struct cmd_env *env, struct err *err)
@@ -36,7 +36,7 @@ static int choose_notes(struct cmd_env *env, struct err *err)
 
 #define AT(member) ARG_AT(struct cmd_env, member)
 
-enum { COMMON_TRANSPORT = 2, COLUMNS_USUAL = 80 };
+enum { COMMON_TRANSPORT = 2 };
 
 /* The bits in cmd.h follow this order; parse() adds the kinds of transport. */
 static const struct arg common[] = {
@@ -188,7 +188,7 @@ void cmd_print(const struct buf *text)
 void cmd_print_fitted(const struct buf *text, FILE *out)
 {
     AUTO(buf_release) struct buf fitted = {.max = 4 * text->max};
-    text_wrap(buf_str(text), cmd_screen(out).columns, &fitted);
+    text_wrap(buf_str(text), text_columns(out), &fitted);
     fwrite(buf_str(&fitted), 1, fitted.len, out);
     fflush(out);
 }
@@ -200,13 +200,7 @@ bool cmd_colour(FILE *out)
 
 struct screen cmd_screen(FILE *out)
 {
-    struct screen screen = {.colour = cmd_colour(out)};
-    struct winsize size = {0};
-    if (!isatty(fileno(out)))
-        return screen;
-    screen.columns =
-        ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : COLUMNS_USUAL;
-    return screen;
+    return (struct screen){.columns = text_columns(out), .colour = cmd_colour(out)};
 }
 
 static const char *colour_of(enum preflight_level l)
