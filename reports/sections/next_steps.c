@@ -84,13 +84,38 @@ static void scattered(const struct report_model *m, struct md *w)
 }
 
 /* Imported runs have no logs. */
-static enum msg step_for(enum status s, bool busy, bool logs)
+static enum msg fix_step(const struct report_model *m)
+{
+    return strcmp(m->now.info.origin, "import") == 0 ? MSG_STEP_FAILURE_BARE : MSG_STEP_FAILURE;
+}
+
+static bool is_stopped(const struct report_model *m, size_t variant)
+{
+    return m->now.variants[variant].status != STATUS_OK || insight_failed_gate(m, variant);
+}
+
+/* Variants that a build or a gate stopped, whether or not their tests are listed as skipped. */
+static size_t stopped(const struct report_model *m, struct md *w)
+{
+    size_t named = 0;
+    for (size_t v = 0; v < m->now.n_variants && named < CELLS_NAMED_MAX; v++) {
+        const struct run_gate *gate = insight_failed_gate(m, v);
+        if (!is_stopped(m, v))
+            continue;
+        named++;
+        if (gate)
+            md_item(w, MSG_STEP_GATE, m->now.variants[v].name, gate->name, gate->reason);
+        else
+            md_item(w, fix_step(m), m->now.variants[v].name, "", status_name(m->now.variants[v].status));
+    }
+    return named;
+}
+
+static enum msg step_for(const struct report_model *m, enum status s, bool busy)
 {
     if (s == STATUS_TIMEOUT)
         return busy ? MSG_STEP_TIMEOUT : MSG_STEP_UNKNOWN;
-    if (s == STATUS_CANCELLED)
-        return MSG_STEP_CANCELLED;
-    return logs ? MSG_STEP_FAILURE : MSG_STEP_FAILURE_BARE;
+    return fix_step(m);
 }
 
 /* Writes one line for all contexts at which a variant has the same status and reason. */
@@ -98,32 +123,47 @@ static void failure(const struct report_model *m, const struct cell_group *g, st
 {
     const struct cell *c = g->cells[0];
     const char *variant = m->now.variants[c->variant].name;
-    const struct run_gate *gate = insight_failed_gate(m, c->variant);
-    const bool logs = strcmp(m->now.info.origin, "import") != 0;
     double idle_s;
     enum waiting waiting = insight_waiting(&m->now, c, &idle_s);
     AUTO(buf_release) struct buf where = {.max = PHRASE_MAX};
     phrase_at_cells(&where, w->lang, g->cells, g->count);
-    if (gate)
-        md_item(w, MSG_STEP_GATE, variant, gate->name, gate->reason);
-    else if (waiting == WAITING_IDLE)
+    if (waiting == WAITING_IDLE)
         md_item(w, MSG_STEP_IDLE, variant, buf_str(&where), num_seconds(idle_s).s);
     else
-        md_item(w, step_for(c->status, waiting == WAITING_BUSY, logs), variant, buf_str(&where),
+        md_item(w, step_for(m, c->status, waiting == WAITING_BUSY), variant, buf_str(&where),
                 status_name(c->status));
+}
+
+/* The end of the run, not a fault of its own, kept such a test from its result. */
+static bool was_cut_short(const struct report_model *m, enum status s)
+{
+    return s == STATUS_CANCELLED || (s == STATUS_INTERRUPTED && m->now.info.status != RUN_COMPLETE);
 }
 
 static void failures(const struct report_model *m, struct md *w)
 {
     struct cell_group *groups;
-    size_t n = insight_not_ok(&m->now, &groups), named = 0;
+    size_t n = insight_not_ok(&m->now, &groups), named = stopped(m, w);
     for (size_t i = 0; i < n && named < CELLS_NAMED_MAX; i++) {
-        if (groups[i].cells[0]->status == STATUS_SKIPPED)
+        const struct cell *c = groups[i].cells[0];
+        if (c->status == STATUS_SKIPPED || was_cut_short(m, c->status) || is_stopped(m, c->variant))
             continue;
         failure(m, &groups[i], w);
         named++;
     }
     insight_groups_release(groups, n);
+}
+
+static void unfinished(const struct report_model *m, struct md *w)
+{
+    const struct run_info *r = &m->now.info;
+    int without = r->counts.total - (int)m->now.n_tests;
+    bool goes_on = r->status == RUN_PARTIAL && !*r->ended_at && strcmp(r->origin, "bundle") == 0;
+    for (size_t i = 0; i < m->now.n_tests; i++)
+        without += was_cut_short(m, m->now.tests[i].status);
+    if (without > 0)
+        md_item(w, goes_on ? MSG_STEP_ATTACH : MSG_STEP_AGAIN, num_int(without).s, num_int(r->counts.total).s,
+                r->run_id);
 }
 
 static void missing(const struct report_model *m, struct md *w)
@@ -136,6 +176,7 @@ static void missing(const struct report_model *m, struct md *w)
 void section_next_steps(const struct report_model *m, struct md *w)
 {
     const struct md_part part = md_part_begin(w, 2, MSG_H_NEXT_STEPS);
+    unfinished(m, w);
     next_steps_causes(m, w);
     missing(m, w);
     failures(m, w);

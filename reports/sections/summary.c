@@ -397,6 +397,29 @@ static void broken_cells(const struct report_model *m, struct md *w)
     insight_groups_release(groups, n);
 }
 
+static bool has_cell(const struct run_data *run, size_t variant)
+{
+    for (size_t i = 0; i < run->n_cells; i++)
+        if (run->cells[i].variant == variant)
+            return true;
+    return false;
+}
+
+/* Variants that a build or a gate stopped before any test of theirs was listed: no cell tells of them. */
+static void stopped_variants(const struct report_model *m, struct md *w)
+{
+    for (size_t v = 0; v < m->now.n_variants; v++) {
+        const struct run_variant *variant = &m->now.variants[v];
+        if (variant->status == STATUS_OK || has_cell(&m->now, v))
+            continue;
+        md_bullet(w);
+        md_say(w, MSG_VALIDATION_VARIANT, variant->name, status_name(variant->status));
+        if (*variant->reason)
+            md_say(w, MSG_BECAUSE, variant->reason);
+        md_line(w);
+    }
+}
+
 /* The part of a fact's key behind its start, or NULL. */
 static const char *behind(const char *key, const char *start)
 {
@@ -435,6 +458,7 @@ void section_summary(const struct report_model *m, struct md *w)
     slowing_variables(m, w);
     summary_variants(m, w);
     broken_cells(m, w);
+    stopped_variants(m, w);
     tests(m, w);
     md_end(w);
 }

@@ -17,7 +17,9 @@ int run_facts_load(struct store *s, int64_t key, struct run_data *out, struct er
     "r.sweep, r.wall_s, r.without_result, " REVISION_COLUMNS ","                                             \
     " (SELECT count(*) FROM test WHERE run_id = r.id) AS tests,"                                             \
     " (SELECT count(*) FROM test WHERE run_id = r.id AND status <> 'OK') AS not_ok,"                         \
-    " (SELECT count(*) FROM test WHERE run_id = r.id AND status <> 'OK' AND status = 'SKIPPED') AS skipped"  \
+    " (SELECT count(*) FROM test WHERE run_id = r.id AND status <> 'OK' AND status IN ('SKIPPED', "          \
+    "'CANCELLED'))"                                                                                          \
+    " AS skipped"                                                                                            \
     " FROM run r" REVISION_JOIN
 
 /* The column "status". run_id: for the error. */

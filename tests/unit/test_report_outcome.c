@@ -162,6 +162,70 @@ TEST(a_run_that_was_cancelled_before_its_tests_measured_nothing)
     AUTO_FREE char *text = render_draft("cancelled.db", &d, REPORT_EN);
     holds(text, "- **There are no measurements.**");
     lacks(text, "nothing to compare");
+    holds(text, "- 0 of 1 tests OK (0 failed, 1 skipped) at context 256");
+    holds(text, "- **Run the plan again**: it ended with 1 of its 1 tests without a result.");
+    lacks(text, "Run `base`");
+}
+
+/* What was fetched of a run that goes on, and of one that was cancelled. */
+static char *cut_short(const char *db, enum run_status status, const char *ended)
+{
+    struct draft d;
+    struct run_unmeasured left[] = {{.variant = "base", .context = 512}, {.variant = "base", .context = 512}};
+    draft_night(&d, 1);
+    d.info.status = status;
+    snprintf(d.info.ended_at, sizeof d.info.ended_at, "%s", ended);
+    draft_shot(&d, "base", 256, 1, 1)->exit_code = 0;
+    if (status == RUN_CANCELLED)
+        draft_shot(&d, "base", 256, 2, (double)NAN)->status = STATUS_CANCELLED;
+    d.unmeasured = reallocarray(NULL, COUNT(left), sizeof *left);
+    memcpy(d.unmeasured, left, sizeof left);
+    d.n_unmeasured = COUNT(left);
+    return render_draft(db, &d, REPORT_EN);
+}
+
+TEST(the_next_step_of_a_run_without_all_its_results_is_to_get_them)
+{
+    AUTO_FREE char *cancelled = cut_short("cut.db", RUN_CANCELLED, "2025-01-02T00:01:00.000Z"),
+                   *open = cut_short("open.db", RUN_PARTIAL, ""),
+                   *closed = cut_short("closed.db", RUN_PARTIAL, "2025-01-02T00:01:00.000Z");
+    holds(cancelled, "- 1 of 4 tests OK (0 failed, 1 skipped, 2 without a result)");
+    holds(cancelled, "- **Run the plan again**: it ended with 3 of its 4 tests without a result.\n");
+    holds(open, "- **Follow the run to its end (`kernsweep attach night-0001`)**: it was stored before, with "
+                "2 of its "
+                "3 tests without a result.\n");
+    holds(closed, "- **Run the plan again**: it ended with 2 of its 3 tests without a result.\n");
+    lacks(closed, "All tests exited");
+    holds(closed, "Each of these tests exited cleanly and printed valid timings.");
+}
+
+/* The bundles of B3.89 list no tests of such a variant; the executor's own list them as skipped. */
+TEST(a_variant_that_a_build_or_a_gate_stopped_is_named_with_what_to_do)
+{
+    for (int listed = 0; listed < 2; listed++) {
+        struct draft d;
+        struct err err = {0};
+        char name[32];
+        snprintf(name, sizeof name, "stopped%d.db", listed);
+        draft_night(&d, 1);
+        draft_shot(&d, "base", 256, 1, 1);
+        for (int i = 0; i < 2; i++) {
+            struct run_variant *v = draft_add_variant(&d, i ? "v4" : "v3", &err);
+            v->status = i ? STATUS_GATE_FAILED : STATUS_BUILD_FAILED;
+            snprintf(v->reason, sizeof v->reason, "%s", i ? "gate no_spill: 528 bytes" : "exit code 1");
+            if (listed)
+                draft_shot(&d, v->name, 256, 1, (double)NAN)->status = STATUS_SKIPPED;
+        }
+        struct run_gate gate = {.variant = 2, .name = "no_spill", .reason = "528 bytes"};
+        d.details.gates = reallocarray(NULL, 1, sizeof gate);
+        d.details.gates[d.details.n_gates++] = gate;
+        AUTO_FREE char *text = render_draft(name, &d, REPORT_EN);
+        holds(text, "- **Fix `v3`**: its status is BUILD_FAILED; the reason is under Validation");
+        holds(text, "- **Fix `v4` before timing it**: it failed its gate `no_spill` (`528 bytes`).\n");
+        holds(text, listed ? "- `v4` failed its gate `no_spill` (`528 bytes`). Not timed at 256."
+                           : "- `v4`: **GATE_FAILED** (`gate no_spill: 528 bytes`)\n- 1 of 1 tests OK");
+        lacks(text, "its times are looked at");
+    }
 }
 
 /* What the base has and a blocked run lacks is missing, not slower. */
