@@ -62,11 +62,10 @@ static void help(FILE *out)
     for (size_t i = 0; i < COMMANDS; i++)
         if (commands[i]->summary)
             fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
-    fputs(
-        "\nRun kernsweep help COMMAND for its options. Exit codes: 0 success, 1 a test or gate failed, 2 "
-        "usage\n"
-        "error or bad input, 3 blocked, 4 regression, 5 local storage or internal error, 130 interrupted.\n",
-        out);
+    fputs("\nRun kernsweep help COMMAND for its options. Exit codes: 0 success, 1 a test or gate failed,\n"
+          "2 usage error or bad input, 3 blocked, 4 regression, 5 local storage or internal error,\n"
+          "6 undecided (ab), 130 interrupted.\n",
+          out);
 }
 
 static void catch_signals(void)
@@ -96,7 +95,7 @@ static int check_output(int rc)
     if (!failed || rc != EXIT_DONE || fstat(STDOUT_FILENO, &st) != 0 || S_ISFIFO(st.st_mode) ||
         S_ISSOCK(st.st_mode))
         return rc;
-    fputs("kernsweep: stdout could not be written: what was printed is not complete\n", stderr);
+    fputs("kernsweep: cannot write to stdout: the output is incomplete\n", stderr);
     return EXIT_LOCAL;
 }
 
