@@ -72,7 +72,7 @@ int counters_load(struct counters *c, const struct json_at *at, struct err *err)
     if (keys_read(at, IN_BOTH, &table, 1, err) != 0 || read_names(c, &names, err) != 0)
         return -1;
     if (names.value && preset.value)
-        return json_fail(&preset, err, "names and preset exclude each other");
+        return json_fail(&preset, err, "give names or a preset, not both");
     c->on = c->when != COUNTERS_NEVER;
     return 0;
 }

@@ -71,9 +71,8 @@ bool gpu_health_look(const struct gpu_health *h, char *why)
         const struct gpu_condition *first = &h->first[i];
         if (first->there && !now[i].there && !now[i].unread) {
             snprintf(why, GPU_HEALTH_WHY_MAX,
-                     "GPU %s no longer answers: it has fallen off the bus, or is being reset; look "
-                     "into the "
-                     "kernel's log and restart the node",
+                     "GPU %s no longer answers: it has fallen off the bus, or is being reset; check the "
+                     "kernel log and restart the node",
                      h->name[i]);
             return false;
         }

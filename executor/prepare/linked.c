@@ -221,7 +221,7 @@ void linked_add(const char *build, const char *src, const char *program, const s
     else if (!find_loader(program, loader))
         reason_set(why, "its program is not a compiled one");
     else if (!*loader)
-        reason_set(why, "its program is linked statically, so that it cannot be known what it starts");
+        reason_set(why, "its program is linked statically, so what it starts is unknown");
     else
         add_libraries(&l, loader, program, env);
 }

@@ -77,11 +77,12 @@ static int clear_containers(struct suite *s, struct err *err)
     if (count == 0 && left == 0)
         return 0;
     if (left > 0)
-        reason_set(s->dirty,
-                   "the node is dirty: containers of an earlier run cannot be removed; ask their engine");
+        reason_set(s->dirty, "the node is dirty: containers of an earlier run cannot be removed; see `podman "
+                             "ps --all` or `docker ps --all`");
     return suite_note(s, err, "removed %zu container%s left behind by killed executors%s", count,
                       text_plural((long long)count),
-                      left > 0 ? "; others could not be removed: ask the engine" : "");
+                      left > 0 ? "; others could not be removed: see `podman ps --all` or `docker ps --all`"
+                               : "");
 }
 
 /* Clearing the control groups of killed executors also ends processes that hid their environment. */

@@ -13,7 +13,7 @@ int folders_make(struct suite *s, const char *name, int *fd, struct err *err)
     if (left.kind == ERR_NONE)
         return 0;
     return suite_note(s, err,
-                      "in the place of %.128s stood what cannot be removed: %.300s; remove it by hand", name,
+                      "what stood in the place of %.128s cannot be removed: %.300s; remove it by hand", name,
                       left.msg);
 }
 

@@ -192,7 +192,7 @@ static void assess_run(struct test_run *r)
         reason_set(
             r->assessment.reason,
             "it was stopped for %.2f s while it ran (a suspended job, a signal from outside, or a machine "
-            "that slept): its times are no measurement",
+            "that slept): its times are not valid",
             paused_s);
     }
     if (r->assessment.status == STATUS_OK && r->suite->test[r->index].doubt) {

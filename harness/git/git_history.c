@@ -25,8 +25,8 @@ static int add_parent(struct git_commits *l, const char *id, size_t len, struct 
         if (strlen(l->items[i].id) != len || memcmp(l->items[i].id, id, len) != 0)
             continue;
         if (c->n_parents == GIT_PARENTS_MAX)
-            return err_set(err, ERR_INPUT, "commit %.12s merges more than %d: follow the first parent only",
-                           c->id, GIT_PARENTS_MAX);
+            return err_set(err, ERR_INPUT, "commit %.12s has more than %d parents: use --first-parent", c->id,
+                           GIT_PARENTS_MAX);
         c->parents[c->n_parents++] = i;
         return 0;
     }
@@ -225,8 +225,9 @@ static int check_ancestor(const char *dir, const char *from, const char *to, str
     if (ask_ancestor(dir, from, to, &is, err) != 0)
         return -1;
     return is ? 0
-              : err_set(err, ERR_INPUT, "%s: %.12s is no ancestor of %.12s: there is no range between them%s",
-                        dir, from, to, shallow_hint(dir));
+              : err_set(err, ERR_INPUT,
+                        "%s: %.12s is not an ancestor of %.12s: there is no range between them%s", dir, from,
+                        to, shallow_hint(dir));
 }
 
 /* Appends the last commit of the range even if it does not change the path. */

@@ -43,8 +43,8 @@ struct git_commits {
 int git_commit_find(const char *dir, const char *revision, struct git_commit *out, struct err *err);
 
 /* Lists the commits that `to` has and `from` lacks. The last one is `to`, even if it does not change
- * range->path. ERR_INPUT if `from` is no ancestor of `to`, if there are more than GIT_RANGE_MAX commits, or
- * if one of them merges more than GIT_PARENTS_MAX. The caller calls git_commits_release(). */
+ * range->path. ERR_INPUT if `from` is not an ancestor of `to`, if there are more than GIT_RANGE_MAX commits,
+ * or if one of them merges more than GIT_PARENTS_MAX. The caller calls git_commits_release(). */
 int git_commits_between(const char *dir, const char *from, const char *to, const struct git_range *range,
                         struct git_commits *out, struct err *err);
 void git_commits_release(struct git_commits *l);

@@ -39,7 +39,8 @@ static int ask(struct describing *d, const char *const *args, struct buf *out, s
 {
     int left_ms = clock_left_ms(d->deadline_ns);
     if (left_ms == 0)
-        return err_set(err, ERR_STORAGE, "%s: git takes too long", d->dir);
+        return err_set(err, ERR_STORAGE, "%s: git took too long: is the folder on a slow file system?",
+                       d->dir);
     return git_output_within(d->dir, args, left_ms / 1e3, out, err);
 }
 
@@ -269,7 +270,7 @@ static int begin(struct describing *d, const char *dir, double deadline_s, json_
 static int finish(struct describing *d, int rc, json_t **out, struct err *err)
 {
     if (rc == 0 && clock_left_ms(d->deadline_ns) == 0) /* then an answer may be missing */
-        rc = err_set(err, ERR_STORAGE, "%s: git takes too long", d->dir);
+        rc = err_set(err, ERR_STORAGE, "%s: git took too long: is the folder on a slow file system?", d->dir);
     if (rc == 0)
         *out = d->out;
     else

@@ -53,8 +53,8 @@ int connect_choose(const char *kind, struct transport_target *target, struct err
             target->backends[n++] = backends[i];
     target->backends[n] = NULL;
     /* Otherwise this machine would be measured in the name of another. */
-    return n > 0
-               ? 0
-               : err_set(err, ERR_INPUT, "--transport: %.40s does not lead to the node %.200s: leave it out",
-                         kind, target->node);
+    return n > 0 ? 0
+                 : err_set(err, ERR_INPUT,
+                           "--transport: %.40s cannot reach the node %.200s: leave the option out", kind,
+                           target->node);
 }

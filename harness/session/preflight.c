@@ -132,7 +132,7 @@ static void check_gpu(struct preflight *p, const json_t *gpu, bool wanted, bool 
     preflight_add(p, taken ? PREFLIGHT_WARNING : PREFLIGHT_OK, "gpu",
                   !taken         ? ""
                   : used_by_some ? "see who uses it: timings will suffer"
-                                 : "no process is seen that holds it: reset the GPU, or look into containers",
+                                 : "no visible process holds it: reset the GPU, or look inside containers",
                   "%s%s%s, driver %s, %s", text_of(gpu, "name", "unnamed"), *arch ? " " : "", arch,
                   text_of(gpu, "driver", "?"), memory);
 }

@@ -76,9 +76,8 @@ static int refuse_noise(struct remote *r, const char *text, size_t len, struct e
     char said[96];
     text_printable_fixed(said, sizeof said, text, strnlen(text, len));
     return err_set(err, ERR_NODE,
-                   "%s: its login scripts print before every command: \"%s\": let them print only to a "
-                   "terminal, as with "
-                   "`[ -t 1 ] || return` at the top of ~/.bashrc",
+                   "%s: its login scripts print before every command: \"%s\": make them print to a terminal "
+                   "only, for example with `[ -t 1 ] || return` at the top of ~/.bashrc",
                    transport_describe(r->t), said);
 }
 

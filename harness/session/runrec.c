@@ -240,7 +240,7 @@ int runrec_find_at(struct runrec *r, const char *db, const char *word, const cha
             "run started elsewhere",
             word);
     if (f.matches > 1)
-        return err_set(err, ERR_INPUT, "\"%.80s\" means %d runs: give more of the run id", word, f.matches);
+        return err_set(err, ERR_INPUT, "\"%.80s\" matches %d runs: type more of the run id", word, f.matches);
     return 0;
 }
 

@@ -157,7 +157,7 @@ static int on_stream(void *arg, const char *data, size_t len, struct err *err)
                        s->stall_patience_s, s->stall);
     if (clock_mono_s() - s->heard_s > line_limit_s)
         return err_set(err, ERR_NODE,
-                       "%s: sent no whole line of the journal for %g s; is the node overloaded?",
+                       "%s: sent no complete line of the journal for %g s; is the node overloaded?",
                        transport_describe(s->t), line_limit_s);
     return look_after(s, err);
 }
@@ -204,11 +204,10 @@ static int pass_over(struct session *s, const char *line, size_t len)
         return 0;
     s->odd_told = true;
     text_printable_fixed(shown, sizeof shown, line, len < 100 ? len : 100);
-    snprintf(
-        text, sizeof text,
-        "note: events.jsonl has a line that is no event (did a test write there?): it is passed over, as any "
-        "further ones: \"%s\"",
-        shown);
+    snprintf(text, sizeof text,
+             "note: events.jsonl has a line that is not an event (did a test write to it?); such lines are "
+             "skipped: \"%s\"",
+             shown);
     session_say(s, text);
     return 0;
 }
@@ -247,7 +246,7 @@ static int give_up(struct session *s, struct err *err)
     remote_last_words(&s->remote, s->rec.run_id, last, sizeof last);
     return err_set(
         err, ERR_NODE,
-        "%s: the executor of run %s ends again and again%s%s%s: `kernsweep cancel %s` ends the run, `attach` "
+        "%s: the executor of run %s keeps ending%s%s%s: `kernsweep cancel %s` ends the run, `attach` "
         "tries once more",
         transport_describe(s->t), s->rec.run_id, *last ? "; its last words: \"" : "", last, *last ? "\"" : "",
         s->rec.run_id);
@@ -265,7 +264,7 @@ static int restart_executor(struct session *s, struct err *err)
 static void tell_passed_over(struct session *s)
 {
     char text[128];
-    snprintf(text, sizeof text, "note: %zu lines of events.jsonl are no events, and were passed over",
+    snprintf(text, sizeof text, "note: %zu lines of events.jsonl are not events and were skipped",
              s->passed_over);
     if (s->passed_over > 1)
         session_say(s, text);

@@ -25,7 +25,8 @@ static void sent_release(struct sent *sent)
 static void tell_unlisted(struct session *s, const struct err *why)
 {
     char line[512];
-    snprintf(line, sizeof line, "note: all of the folder is sent, also what git ignores: %.400s", why->msg);
+    snprintf(line, sizeof line, "note: the whole folder is sent, including what git ignores: %.400s",
+             why->msg);
     session_say(s, line);
 }
 

@@ -113,7 +113,7 @@ static int find_file(const char *db, const char *word, bool whole, struct sweep_
     if (fs_walk(dir, true, match_file, &f, err) != 0)
         return -1;
     if (f.matches > 1)
-        return err_set(err, ERR_INPUT, "\"%.80s\" means %d sweeps: give more of the id", word, f.matches);
+        return err_set(err, ERR_INPUT, "\"%.80s\" matches %d sweeps: type more of the id", word, f.matches);
     if (f.matches == 0)
         return 0;
     json_auto_t *obj = json_load(f.file, 1 << 20, err);

@@ -115,11 +115,10 @@ int turns_check_plan(const struct plan *p, const char *sha256, struct err *err)
 {
     return !sha256 || strcmp(p->sha256, sha256) == 0
                ? 0
-               : err_set(
-                     err, ERR_INPUT,
-                     "%s: changed since the search began, and what two plans measure does not compare: put "
-                     "it back, or begin a new search",
-                     p->file);
+               : err_set(err, ERR_INPUT,
+                         "%s: changed since the search began, and measurements of two plans cannot be "
+                         "compared: restore it, or begin a new search",
+                         p->file);
 }
 
 /* Loads the plan with this side's changes. *git: what git knows of its sources. */

@@ -278,10 +278,11 @@ static int list_tree(struct tar_writer *w, const struct tar_tree *tree, struct e
     if (add_named(&l, tree->settled, err))
         return -1;
     if (w->count == 0)
-        return err_set(err, ERR_INPUT,
-                       "%s: nothing to send: no file is there but what git ignores or kernsweep made; check "
-                       "source.dir and source.include",
-                       w->root);
+        return err_set(
+            err, ERR_INPUT,
+            "%s: nothing to send: there are no files but those that git ignores or kernsweep made; check "
+            "source.dir and source.include",
+            w->root);
     sort_and_unite(w);
     if (!tree->timeless)
         rank_times(w);

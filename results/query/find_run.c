@@ -16,7 +16,7 @@ static int no_latest(struct store *s, struct err *err)
         return -1;
     return sql_col_int(stmt, "n", 0) == 0 ? err_set(err, ERR_INPUT, "%s: no run stored yet", s->path)
                                           : err_set(err, ERR_INPUT,
-                                                    "%s: every stored run is rejected, blocked or was not "
+                                                    "%s: every stored run is rejected or blocked, or was not "
                                                     "made as a sweep: name one by its id; "
                                                     "`kernsweep runs` lists them",
                                                     s->path);

@@ -158,7 +158,7 @@ static bool met(const struct commit_node *n)
     return n->of_from && n->of_to;
 }
 
-/* The base is the one place where the histories met that is no ancestor of another such place. */
+/* The base is the one place where the histories met that is not an ancestor of another such place. */
 static void find_base(struct commit_graph *g, struct queue *q, struct commit_between *out)
 {
     size_t found = 0;

@@ -167,8 +167,8 @@ static int fail_foreign(const char *file, const struct stat *st, bool written, s
     char name[LOCATION_USER_MAX];
     name_user(st->st_uid, name);
     return err_set(err, ERR_STORAGE, "%s: belongs to user %s, who %s", file, name,
-                   written ? "wrote to the store: let them run `kernsweep db check` on it"
-                           : "read the store: let them remove it");
+                   written ? "wrote to the store: ask them to run `kernsweep db check` on it"
+                           : "read the store: ask them to remove it");
 }
 
 int location_clear(const char *path, struct err *err)

@@ -49,7 +49,7 @@ static void describe_reading(const char *path, char *out, size_t size)
         snprintf(out, size, "the mode of your store forbids it: `chmod u+w` it, then repeat the command");
         break;
     case LOCATION_FOREIGN:
-        snprintf(out, size, "this user may only read the store: let its owner, user %s, do that", owner);
+        snprintf(out, size, "this user may only read the store: ask its owner, user %s, to do that", owner);
         break;
     }
 }
@@ -88,10 +88,8 @@ static bool describe_place(sqlite3 *db, const char *path, char *out, size_t size
     case EACCES:
     case EPERM:
         location_owner(path, false, owner);
-        snprintf(
-            out, size,
-            "permission denied: let the store's owner, user %s, do that, or name another store with --db",
-            owner);
+        snprintf(out, size,
+                 "permission denied: ask the store's owner, user %s, or name another store with --db", owner);
         return true;
     }
     if (!problem && is_kind(db, SQLITE_CANTOPEN))

@@ -51,7 +51,7 @@ by_what_stays() {
     is_whole stays
     is "tests whose results were there are INVALID" "$(statuses stays)" "INVALID INVALID OK OK"
     like "the journal says where it is, and what to do" "$(messages stays)" \
-        'in the place of v stood what cannot be removed: .*/\.v\.replaced-1: cannot remove: Operation not permitted; remove it by hand'
+        'what stood in the place of v cannot be removed: .*/\.v\.replaced-1: cannot remove: Operation not permitted; remove it by hand'
 }
 
 in_a_later_tests_place() {
@@ -60,7 +60,7 @@ in_a_later_tests_place() {
     is_whole later
     is "all tests are OK" "$(statuses later)" "OK OK OK OK"
     like "the journal says where it is, and what to do" "$(messages later)" \
-        'in the place of v/ctx_3_run1 stood what cannot be removed: .*/v/\.ctx_3_run1\.replaced-1: cannot remove: Operation not permitted; remove it by hand'
+        'what stood in the place of v/ctx_3_run1 cannot be removed: .*/v/\.ctx_3_run1\.replaced-1: cannot remove: Operation not permitted; remove it by hand'
 }
 
 in_a_skipped_tests_place() {

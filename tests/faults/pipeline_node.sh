@@ -215,8 +215,8 @@ deadly_build() {
     plan_with '.variants = [{name: "deadly", build: [["sh", "-c", "kill -9 $PPID"]], run: ["true"]}] | .contexts = [16] | del(.reference)' \
         "$TMPDIR/deadly.json"
     exits "run gives up and exits 3" 3 ks_run "$TMPDIR/deadly.json" --tag deadly
-    like "it says that the executor ends again and again, and what to do" "$ERR" \
-        'ends again and again: `kernsweep cancel .*` ends the run'
+    like "it says that the executor keeps ending, and what to do" "$ERR" \
+        'keeps ending: `kernsweep cancel .*` ends the run'
     unlike "a build that was never finished has lost no seal" "$ERR" 'seal'
     like "one executor is one" "$ERR" '^ended the control groups left behind by a killed executor'
     run=$(grep -o "kernsweep cancel [^\`]*" <<<"$ERR" | head -n 1 | cut -d " " -f 3)

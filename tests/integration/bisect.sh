@@ -203,7 +203,7 @@ bisect_found() {
     like "the report names the commit" "$(cat "$TMPDIR"/artifacts/bisect-bisect-*.md)" "^- \`$(id_of c8)\` of 20"
     like "--list shows it" "$(ks bisect --list)" " found$"
     exits "the same command has the answer already" 0 bisect --good c0 --bad c12
-    like "and says so" "$ERR" "has its answer already"
+    like "and says so" "$ERR" "already has its answer"
     is "nothing was left of the exported trees" "$(find "$TMPDIR/found/trees" -mindepth 1 | wc -l)" 0
 }
 
@@ -681,7 +681,7 @@ bisect_words() {
     exits "without ends exits 2" 2 bisect
     exits "without a plan exits 2" 2 ks bisect
     exits "a good end that is no ancestor exits 2" 2 bisect --good c8 --bad c2
-    like "and is explained" "$ERR" "no ancestor"
+    like "and is explained" "$ERR" "is not an ancestor"
     exits "the same commit twice exits 2" 2 bisect --good c2 --bad c2
     exits "an unknown variant exits 2" 2 bisect --good c0 --bad c2 --variant nothing
     exits "rounds of 0 exit 2" 2 bisect --good c0 --bad c2 --rounds 0

@@ -488,7 +488,7 @@ options_that_belong_elsewhere() {
         "compare latest --baseline x --reference good" "compare latest --within --json --format csv"; do
         # shellcheck disable=SC2086 # words
         exits "$command exits 2" 2 ks $command
-        like "$command says whose option it is" "$ERR" 'belongs? to|exclude each other'
+        like "$command says what it needs" "$ERR" ' needs --| options? of |is for the list|give (only one of )?--'
     done
     is "and sets no baseline" "$(sql "SELECT count(*) FROM baseline WHERE name = 'x'")" 0
 }
@@ -509,10 +509,10 @@ change_of_no_store() {
 transport_to_another_machine() {
     clean_sweep
     exits "--transport local for another machine exits 2" 2 ks_run "$TMPDIR/plan.json" --node 192.0.2.1 --transport local --tag elsewhere
-    like "it says so" "$ERR" '--transport: local does not lead to the node 192.0.2.1'
+    like "it says so" "$ERR" '--transport: local cannot reach the node 192.0.2.1'
     is "nothing is measured in its name" "$(sql "SELECT count(*) FROM run WHERE node <> 'local'")" 0
     exits "ssh for this machine exits 2, too" 2 ks_run "$TMPDIR/plan.json" --transport openssh --tag elsewhere
-    like "it says so as well" "$ERR" '--transport: openssh does not lead to the node local'
+    like "it says so as well" "$ERR" '--transport: openssh cannot reach the node local'
 }
 
 # Without an end, so that only what stops it can end it.

@@ -192,7 +192,7 @@ mistakes() {
     like "names the place" "$ERR" '\$.counters.names\[0\]'
     sweep both '{"names": ["a__b"], "preset": "memory"}'
     exits "refuses names and a preset together" 2 measure --dry-run
-    like "says that they exclude each other" "$ERR" 'names and preset exclude each other'
+    like "says that they exclude each other" "$ERR" 'give names or a preset, not both'
 }
 
 scenario "a confirmed regression counted by ncu" by_ncu

@@ -75,7 +75,7 @@ journal_after() {
     node_that follow <<<"$1
 exec '$REAL' \"\$@\""
     exits "run exits 0" 0 ks_run "$TMPDIR/plan.json" --variants good --contexts 16 --tag junk
-    like "it says that a line is passed over" "$ERR" 'a line that is no event'
+    like "it says that a line is skipped" "$ERR" 'a line that is not an event'
     inert "the output of run" "$OUT$ERR"
     is "the run is stored" "$(ks runs --all --json | jq 'map(select(.tag == "junk")) | length > 0')" true
 }

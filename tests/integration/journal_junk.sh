@@ -97,8 +97,8 @@ generated() {
 
 told_once() {
     survives told 'echo junk; echo more junk'
-    is "a note quotes the first line" "$(grep -c 'has a line that is no event' <<<"$OUT$ERR")" 1
-    like "and the end has their number" "$OUT$ERR" '4 lines of events.jsonl are no events'
+    is "a note quotes the first line" "$(grep -c 'has a line that is not an event' <<<"$OUT$ERR")" 1
+    like "and the end has their number" "$OUT$ERR" '4 lines of events.jsonl are not events'
     passes "the bundle keeps them" grep -qx 'more junk' "$(bundle_of told)/events.jsonl"
 }
 

@@ -133,10 +133,10 @@ whose() {
     }
     exits "its owner stores" 0 night 4001 1
     exits "another user of the group cannot read it" 5 setpriv --reuid=4002 --regid=5000 --clear-groups "$dir/ks" runs --db "$DB"
-    like "the message names the owner" "$ERR" "own/results.db: .*let the store's owner, user 4001, do that"
+    like "the message names the owner" "$ERR" "own/results.db: .*ask the store's owner, user 4001"
     chmod 644 "$DB"
     exits "whoever may only read it stores nothing" 5 night 4002 2
-    like "the message names the owner, too" "$ERR" 'own/results.db: .*this user may only read the store: let its owner, user 4001, do that'
+    like "the message names the owner, too" "$ERR" 'own/results.db: .*this user may only read the store: ask its owner, user 4001, to do that'
     chmod 664 "$DB"
     exits "the group may write" 0 night 4002 2
     exits "and its owner after it" 0 night 4001 3

@@ -177,8 +177,8 @@ TEST_BETWEEN(ambiguous_or_unknown_words_are_refused, three_runs, NULL)
 {
     struct runrec r;
     struct err err = {0};
-    assert_err(runrec_find(&r, db, "2026", &err), &err, ERR_INPUT, "\"2026\" means 3 runs");
-    assert_err(runrec_find(&r, db, "20260214T", &err), &err, ERR_INPUT, "means 2 runs");
+    assert_err(runrec_find(&r, db, "2026", &err), &err, ERR_INPUT, "\"2026\" matches 3 runs");
+    assert_err(runrec_find(&r, db, "20260214T", &err), &err, ERR_INPUT, "matches 2 runs");
     assert_err(runrec_find(&r, db, "b3_9", &err), &err, ERR_INPUT, "no run or ticket \"b3_9\"");
     assert_err(runrec_find(&r, db, EARLY "x", &err), &err, ERR_INPUT, "no run");
     assert_err(runrec_find(&r, db, "x\n\033[2J", &err), &err, ERR_INPUT,

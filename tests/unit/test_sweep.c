@@ -35,7 +35,7 @@ TEST(record_comes_back)
     assert_int_equal(got.member[1].code, 3);
     assert_string_equal(got.member[1].failure, "no route \"to\" it");
     assert_int_equal(sweep_find(&got, db, "sweep-2026", &found, &err), -1);
-    assert_non_null(strstr(err.msg, "means 2 sweeps"));
+    assert_non_null(strstr(err.msg, "matches 2 sweeps"));
     assert_ok(sweep_find(&got, db, "20260101", &found, &err), &err); /* might be a run's */
     assert_false(found);
 }

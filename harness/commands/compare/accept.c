@@ -45,7 +45,7 @@ static int choose(const struct accept_args *a, size_t n_words, struct chosen *ou
     if (n_words == 1 && a->undo == (a->reason != NULL))
         return err_set(err, ERR_INPUT, "accept: give --reason TEXT to accept, or --undo to take it back");
     if (a->undo && (a->by || a->metric || a->baseline))
-        return err_set(err, ERR_INPUT, "accept: --undo goes with --variant and --context alone");
+        return err_set(err, ERR_INPUT, "accept: --undo can be combined only with --variant and --context");
     if (a->context && !a->variant)
         return err_set(err, ERR_INPUT, "accept: --context needs --variant");
     if (cmd_number("--context", a->context, 0, 1 << 30, &out->context, err) != 0 ||
@@ -144,10 +144,10 @@ static int take_back(const struct cmd_env *env, struct store *s, const struct ch
     if (acceptances_drop(s, run_id, x->variant, (int)x->context, &dropped, err) != 0)
         return -1;
     if (dropped == 0)
-        return err_set(err, ERR_INPUT,
-                       "accept: nothing such of run %s was accepted: `kernsweep accept` lists "
-                       "what was",
-                       run_id);
+        return err_set(
+            err, ERR_INPUT,
+            "accept: no such finding of run %s was accepted: `kernsweep accept` lists those that were",
+            run_id);
     fprintf(env->notes, "%d acceptance%s of run %s taken back\n", dropped, text_plural(dropped), run_id);
     return EXIT_DONE;
 }
@@ -182,7 +182,7 @@ static int run_accept(struct cmd_env *env, void *args, const struct words *words
     if (choose(a, words->n, &x, err) != 0)
         return -1;
     if (words->n && env->json)
-        return err_set(err, ERR_INPUT, "accept: --json belongs to the list, which takes no run");
+        return err_set(err, ERR_INPUT, "accept: --json is for the list, which takes no run");
     if (cmd_store_open(env, &s, words->n ? STORE_CHANGE : STORE_READ, err) != 0)
         return -1;
     if (words->n == 0)

@@ -48,9 +48,9 @@ static const struct arg options[] = {
 
 const struct cmd cmd_best = {
     .name = "best",
-    .summary = "the best point of each variant and context, and how sure that is",
+    .summary = "the best point of each variant and context, and how certain that is",
     .usage = "[RUN...]",
-    .about = "Shows the best point of each variant and context, and how sure that is.",
+    .about = "Shows the best point of each variant and context, and how certain that is.",
     .options = ARG_TABLE(struct best_args, options),
     .max_words = BEST_RUNS_MAX,
     .unlisted = CMD_NODE_OPTIONS,

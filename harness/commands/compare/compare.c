@@ -56,11 +56,11 @@ static int parse_options(const struct cmd_env *env, const struct compare_args *a
                        "compare: expected two runs A and B (A is the base), or one run, with --baseline NAME,"
                        " with --within, or alone to compare it with earlier runs of its plan");
     if (a->baseline && a->within)
-        return err_set(err, ERR_INPUT, "compare: --baseline and --within exclude each other");
+        return err_set(err, ERR_INPUT, "compare: give --baseline or --within, not both");
     if (env->json && a->format)
-        return err_set(err, ERR_INPUT, "compare: --json and --format exclude each other");
+        return err_set(err, ERR_INPUT, "compare: give --json or --format, not both");
     if (a->reference && !a->within)
-        return err_set(err, ERR_INPUT, "compare: --reference belongs to --within");
+        return err_set(err, ERR_INPUT, "compare: --reference needs --within");
     if (a->by &&
         (!place_kind_from_name(a->by, &req->by) || n_words == 2 || a->baseline || a->within || a->format))
         return err_set(

@@ -66,11 +66,10 @@ static int note_unfinished(const struct cmd_env *env, struct store *s, const str
         const struct bisect_row *r = &rows.items[i];
         if (!*r->outcome && strcmp(r->ticket, b->ticket) == 0 && strcmp(r->good, good) == 0 &&
             strcmp(r->bad, bad) == 0)
-            fprintf(
-                env->notes,
-                "bisect %s of the same commits is not finished; the plan or the options were others then, "
-                "so this is a new search\n",
-                r->name);
+            fprintf(env->notes,
+                    "bisect %s of the same commits is unfinished, but its plan or options were different, so "
+                    "this is a new search\n",
+                    r->name);
     }
     return 0;
 }
@@ -92,7 +91,7 @@ static int begin(const struct cmd_env *env, const struct bisect_args *a, const c
     if (!found)
         return note_unfinished(env, s, b, err);
     fprintf(env->notes,
-            *stored.ended_at ? "bisect %s has its answer already: --fresh searches again\n"
+            *stored.ended_at ? "bisect %s already has its answer: --fresh searches again\n"
                              : "bisect %s resumes where it stopped\n",
             b->name);
     bisect_state_release(b);
@@ -187,7 +186,7 @@ static int bisect(struct cmd_env *env, void *args, const struct words *words, st
     const char *word = words->v[0];
     AUTO(store_close) struct store s = {0};
     if (a->list + a->show + a->go_on > 1)
-        return err_set(err, ERR_INPUT, "bisect: --list, --show and --continue exclude each other");
+        return err_set(err, ERR_INPUT, "bisect: give only one of --list, --show and --continue");
     if (!a->list && !a->show && !a->go_on && !word)
         return err_set(err, ERR_INPUT, "bisect: expected a plan");
     const char *name = word ? word : "latest";

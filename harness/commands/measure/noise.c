@@ -174,9 +174,10 @@ static int check_options(const struct noise_args *a, bool kept, struct err *err)
     bool of_kept = a->choice.ticket || a->choice.variant || a->choice.session;
     bool of_runs = a->runs || a->artifacts || a->gpus;
     if (kept && of_runs)
-        return err_set(err, ERR_INPUT, "noise: --runs, --artifacts and --gpus belong to a plan that is run");
+        return err_set(err, ERR_INPUT, "noise: --runs, --artifacts and --gpus need a plan to run");
     if (!kept && of_kept)
-        return err_set(err, ERR_INPUT, "noise: --ticket, --variant and --session belong to list and remove");
+        return err_set(err, ERR_INPUT,
+                       "noise: --ticket, --variant and --session are options of list and remove");
     if (a->stored && (of_runs || a->choice.node))
         return err_set(
             err, ERR_INPUT,

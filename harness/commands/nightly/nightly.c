@@ -408,9 +408,9 @@ static int nightly(struct cmd_env *env, void *args, const struct words *words, s
     const struct nightly_args *a = args;
     const char *word = words->v[0];
     if (a->install_timer && a->remove_timer)
-        return err_set(err, ERR_INPUT, "nightly: --install-timer and --remove-timer exclude each other");
+        return err_set(err, ERR_INPUT, "nightly: give --install-timer or --remove-timer, not both");
     if (a->at && !a->install_timer)
-        return err_set(err, ERR_INPUT, "nightly: --at belongs to --install-timer");
+        return err_set(err, ERR_INPUT, "nightly: --at needs --install-timer");
     if (overrides_check(&(struct overrides){.tier = a->tier, .budget = a->budget}, err) != 0)
         return -1;
     return a->remove_timer    ? nightly_uninstall(word, err)

@@ -118,7 +118,8 @@ static void add_line_of_open(const struct night_findings *f, const struct nightl
              is_replaced(f, before))
         json_array_append_new(
             lines,
-            json_string("the baseline is another one: against it nothing is open, which is no recovery"));
+            json_string(
+                "the baseline is a different one: nothing is open against it, but that is no recovery"));
 }
 
 void night_add_lines(const struct night_findings *f, const struct nightly_state *before, int code,

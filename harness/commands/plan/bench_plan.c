@@ -171,7 +171,7 @@ static int add_sample(const struct bench_request *b, json_t *plan, struct err *e
 static int add_timings(const struct bench_request *b, json_t *plan, struct err *err)
 {
     if (b->sample && b->pattern)
-        return err_set(err, ERR_INPUT, "bench: --sample and --pattern exclude each other");
+        return err_set(err, ERR_INPUT, "bench: give --sample or --pattern, not both");
     if (!b->pattern && (b->unit || b->better))
         return err_set(err, ERR_INPUT, "bench: --unit and --better describe what --pattern finds");
     if (b->pattern)

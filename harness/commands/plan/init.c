@@ -142,7 +142,7 @@ static int find_sizes(struct init *in, struct err *err)
     snprintf(usual, sizeof usual, "%lld", size);
     snprintf(question, sizeof question,
              c->sized ? "Sizes to measure, for {context}"
-                      : "Sizes to measure in the place of \"%.200s\" (none: leave it)",
+                      : "Sizes to measure in place of \"%.200s\" (none: leave it)",
              c->word > 0 ? c->words.v[c->word] : "");
     snprintf(in->contexts, sizeof in->contexts, "%s", in->args->contexts ? in->args->contexts : usual);
     if (!in->args->contexts && ask_text(&in->asker, question, usual, in->contexts, err) != 0)

@@ -75,9 +75,9 @@ static int check_options(const struct cmd_env *env, const struct baseline_args *
     if (env->json && strcmp(verb, "list") != 0)
         return err_set(err, ERR_INPUT, "baseline %.20s: --json is not supported: it prints no results", verb);
     if (a->add && strcmp(verb, "set") != 0)
-        return err_set(err, ERR_INPUT, "baseline %.20s: --add belongs to `baseline set`", verb);
+        return err_set(err, ERR_INPUT, "baseline %.20s: --add is an option of `baseline set`", verb);
     if ((a->node || a->ticket) && strcmp(verb, "remove") != 0)
-        return err_set(err, ERR_INPUT, "baseline %.20s: --node and --ticket belong to `baseline remove`",
+        return err_set(err, ERR_INPUT, "baseline %.20s: --node and --ticket are options of `baseline remove`",
                        verb);
     return 0;
 }

@@ -50,7 +50,7 @@ static int run_export(struct cmd_env *env, void *args, const struct words *words
     struct output out = {.file = stdout};
     enum export_format format;
     if (env->json && strcmp(name, "json") != 0)
-        return err_set(err, ERR_INPUT, "export: --json and --format %.40s exclude each other", name);
+        return err_set(err, ERR_INPUT, "export: give --json or --format %.40s, not both", name);
     if (!export_format_from_name(name, &format))
         return err_set(err, ERR_INPUT,
                        "--format: expected csv, json, jsonl, sql or openmetrics, found \"%.40s\"", name);

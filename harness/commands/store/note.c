@@ -46,7 +46,7 @@ static int read_args(const struct note_args *a, size_t n_words, struct meant *m,
     if (n_words == 0 && (a->file || a->section || a->lang || a->by || a->remove))
         return err_set(err, ERR_INPUT, "note: name a run or a ticket; without one, it lists the notes");
     if (a->remove && (a->file || a->by))
-        return err_set(err, ERR_INPUT, "note: --remove goes with --section and --lang alone");
+        return err_set(err, ERR_INPUT, "note: --remove can be combined only with --section and --lang");
     if (a->section && !note_section_from_name(a->section, &m->note.section))
         return err_set(err, ERR_INPUT,
                        "--section: expected findings, hypotheses, rejected, decision, next or remarks, found "
@@ -223,7 +223,7 @@ static int run_note(struct cmd_env *env, void *args, const struct words *words, 
     if (read_args(a, words->n, &m, err) != 0)
         return -1;
     if (words->n && env->json)
-        return err_set(err, ERR_INPUT, "note: --json belongs to the list, which takes no run");
+        return err_set(err, ERR_INPUT, "note: --json is for the list, which takes no run");
     if (cmd_store_open(env, &s, words->n ? STORE_CHANGE : STORE_READ, err) != 0)
         return -1;
     if (words->n == 0)

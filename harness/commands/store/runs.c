@@ -148,7 +148,7 @@ static int check_use(const struct run_filter *f, const struct listing_args *how,
         return err_set(err, ERR_INPUT, "runs %.20s: takes runs, and none of the options of the list",
                        words[0]);
     if (why && (n == 0 || strcmp(words[0], "reject") != 0))
-        return err_set(err, ERR_INPUT, "runs: --why belongs to `runs reject`");
+        return err_set(err, ERR_INPUT, "runs: --why is an option of `runs reject`");
     return 0;
 }
 

@@ -1,4 +1,4 @@
-/* best: which of several points may be the best one, and how sure that is. Pure.
+/* best: which of several points may be the best one, and how certain that is. Pure.
  *
  * A point is ruled out when some other point is better than it by a one-sided test at 2.5 %, divided by the
  * number of the other points and of the looks at them (Bonferroni). So the point that is truly best is ruled
