@@ -42,6 +42,7 @@ struct variant_state {
     char reason[REASON_MAX];
     char dir[FS_PATH_MAX];               /* of the variant in the bundle */
     double left_bytes;                   /* of GPU memory, by its tests so far */
+    bool no_memory;                      /* a test of it ended that was not seen to use GPU memory */
     int folder;                          /* the same, open; -1: it is not made yet, or stuck */
     char stuck[REASON_MAX];              /* Why its results folder cannot be restored; "" while it can. */
     unsigned replaced;                   /* how often something else was found in its place */

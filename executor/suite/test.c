@@ -93,6 +93,7 @@ static int end_measuring(struct test_run *r, struct err *err)
 static int begin_measuring(struct test_run *r, struct err *err)
 {
     r->phase = TEST_MEASURES;
+    r->start_ns = clock_mono_ns(); /* as good as known until its process has begun */
     telemetry_ask(&r->lane->telemetry, clock_mono_ns());
     loop_arm(&r->timer, r->lane->telemetry.patience_ns, 0);
     return end_measuring(r, err);
@@ -149,9 +150,28 @@ static bool begin_removal(struct test_run *r)
     return container_end_begin(&r->contained.end, &r->contained.container, &in);
 }
 
+static bool uses_memory(const struct test_run *r)
+{
+    const struct sampler *s = &r->watch.sampler;
+    return s->peak[SAMPLE_VRAM_USED] >
+           s->before.value[SAMPLE_VRAM_USED] + (double)r->suite->job.settings.vram_tolerance_bytes;
+}
+
+bool test_starts(const struct test_run *r)
+{
+    if (!r || r->suite->variant[r->test->variant].no_memory)
+        return false;
+    if (r->phase == TEST_MEASURES)
+        return true;
+    const double start_s = 1; /* beyond what two at once take */
+    return r->phase == TEST_RUNS && sample_has(&r->watch.sampler.before, SAMPLE_VRAM_USED) &&
+           !uses_memory(r) && (double)(clock_mono_ns() - r->start_ns) * 1e-9 < start_s;
+}
+
 /* To be called once all of its processes are gone, or some are stuck. */
 static int end_processes(struct test_run *r, struct err *err)
 {
+    r->suite->variant[r->test->variant].no_memory |= !uses_memory(r);
     child_close(&r->child);
     r->contained.hits = contain_group_hits(&r->contained.group);
     r->child.result.group_gone &= contain_group_close(&r->contained.group);

@@ -12,6 +12,9 @@ int test_begin(struct suite *s, struct lane *lane, size_t test, struct test_run 
 /* To be called after each loop_wait(). Returns 1 over, 0 not yet, -1 a fault of our own. When the supervisor
  * was told to stop but the run is not cancelled, the test gets no artifact, so that it is repeated. */
 int test_turn(struct test_run *r, struct err *err);
+/* Whether it has begun, but uses no memory of its GPUs yet. False where memory is not known, for a variant
+ * whose earlier tests used none, and once a start of CUDA or HIP should be over. r may be NULL. */
+bool test_starts(const struct test_run *r);
 /* Kills what still runs. r may be NULL. */
 void test_free(struct test_run *r);
 

@@ -96,6 +96,16 @@ all() {
     is "all memory is given back" "$(of_tests .cleanup.vram_back | tr ' ' '\n' | sort -u)" true
 }
 
+# Each test takes 0.2 s until it uses memory of its GPU, as one that starts CUDA.
+starts_in_turn() {
+    sweep turn '.gpus = ["0", "1", "2"] | .repetitions = 2 | .contexts = [1, 2, 3] | .variants |= [.[0] | .run = ["bash", "-c",
+        "began=$EPOCHREALTIME; sleep 0.2; echo $began $EPOCHREALTIME >>'"$GPUS_ROOT"'/starts; exec \(.run[0]) 0.7"]]'
+    exited "exits 0" 0
+    is "all tests started" "$(wc -l <"$GPUS_ROOT/starts")" 6
+    is "none before the one before it used its GPU" "$(sort "$GPUS_ROOT/starts" | awk '$1 < used { print } { used = $2 }')" ""
+    is "while others ran" "$(of_tests '.beside > 0' | tr ' ' '\n' | sort -u)" true
+}
+
 bound() {
     if [ "$(nproc)" -lt 2 ]; then skip "tests are bound to the CPUs near their GPU" "one CPU"; return; fi
     sweep bound '.gpus = "all" | .variants |= map(.run = ["sh", "-c", "echo cpus $(taskset -cp $$ | sed s/.*://); exec \(.run[0]) 0.2"])'
@@ -253,6 +263,7 @@ for vendor in amd nvidia; do
     node_of "$vendor" || continue
     scenario "one of eight GPUs ($vendor)" one
     scenario "all eight GPUs ($vendor)" all
+    scenario "tests start one at a time ($vendor)" starts_in_turn
     scenario "each cell on a GPU of its own ($vendor)" cells
     scenario "listed GPUs ($vendor)" listed
     scenario "two GPUs for each test ($vendor)" several
