@@ -127,7 +127,7 @@ v 2048 v_block128_bf16 v_block128_fp16"
     like "as a table" "$OUT" '^\| Context \|'
     exits "the report" 0 ks report latest --lang en,es -o "$TMPDIR/best.md"
     like "names the best at each context" "$(cat "$TMPDIR/best.md")" '\*\*Best at 2048\*\*: .v_block128_bf16., [45].* % ahead of .v_block128_fp16. \('
-    like "in Spanish, too" "$(cat "$TMPDIR/best.md")" '\*\*Mejor con 2048\*\*: .v_block128_bf16., un [45].* % por delante'
+    like "in Spanish, too" "$(cat "$TMPDIR/best.md")" '\*\*Mejor en 2048\*\*: .v_block128_bf16., un [45].* % por delante'
     # shellcheck disable=SC2016 # expanded by the workload
     noisy_plan '.repetitions = 6 | .axes.block = [128, {name: "same", value: 128}] | .axes.dtype = "bf16"' "$TMPDIR/equal.json"
     exits "equal points run" 0 ks_run "$TMPDIR/equal.json" --tag equal

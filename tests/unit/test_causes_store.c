@@ -130,7 +130,7 @@ TEST(a_clock_is_named_with_its_share)
     assert_non_null(strstr(buf_str(&text), "coincides with a different environment: driver 6.10 -> 6.12"));
     buf_clear(&text);
     cause_sentence(c, REPORT_ES, &text);
-    assert_non_null(strstr(buf_str(&text), "debido a un reloj de shaders más bajo (20"));
+    assert_non_null(strstr(buf_str(&text), "debido a una frecuencia de shader más baja (de 20"));
     buf_release(&text);
     release(&j);
 }

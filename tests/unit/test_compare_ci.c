@@ -79,7 +79,7 @@ TEST(a_suspect_that_did_not_come_back_is_told_once)
     d.reason = REASON_BELOW;
     d.estimate.method = METHOD_NIGHTS;
     d.stand.gone = 1761696000000; /* 2025-10-29 */
-    writes(&d, false, "the suspicion of 2025-10-29 did not come back",
+    writes(&d, false, "what was suspected on 2025-10-29 did not recur",
            "::notice title=v3 at 64 unchanged::prefill_s +8.0 %25");
 }
 

@@ -232,7 +232,7 @@ TEST(nights_judge_a_run_and_tell_when_it_changed)
     assert_line(text, "**Sin regresión, pero con sospechas: 1 celda**, frente a las 19 noches anteriores");
     assert_line(text, "**Sospechas** (1 celda): peor esta noche, pero sin decidir");
     assert_line(text, "`baseline` (contexto 256): tarda", "se esperaba 10.05 s",
-                "otra noche así lo confirma");
+                "otra noche así la confirma");
     free(text);
     req.langs[0] = REPORT_EN;
     store_quiet_night(&s, 21);
@@ -350,7 +350,7 @@ static void draft_launch(struct draft *d, const char *variant, const char *impl,
 
 TEST(a_share_over_one_says_that_the_ceiling_was_measured_low)
 {
-    const char *over = "A dash: the ceiling was measured lower than the test reached";
+    const char *over = "A dash: the test exceeded the measured ceiling";
     const struct {
         enum report_kind kind;
         const char *extra;

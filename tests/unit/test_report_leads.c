@@ -126,7 +126,7 @@ TEST(what_all_cells_lost_is_the_first_step)
     text = advice_beside("shift_gpu.db", old, now, CONFIRM_STANDS, slower_on_another_gpu);
     holds(text,
           "## Next steps\n\n- **Find out whether the GPU explains it**: cells whose code is the same are "
-          "8 % slower together on another GPU than before.");
+          "8 % slower together on a different GPU than before.");
     free(text);
     text = advice_beside("shift_code.db", old, now, CONFIRM_STANDS, slower_shared_code);
     holds(text, "**Look for the change in code that the variants share**: they are 8 % slower together");
@@ -147,7 +147,7 @@ TEST(what_all_cells_lost_is_the_first_step)
     text =
         advice_beside("shift_gpu_confirmed.db", old, now, CONFIRM_STANDS, slower_on_another_gpu_as_confirmed);
     holds(text,
-          "- **Find out whether the GPU explains it**: the cells are 8 % slower together on another GPU "
+          "- **Find out whether the GPU explains it**: the cells are 8 % slower together on a different GPU "
           "than before, where the old build, measured again alternately, is as slow.");
     lacks(text, "what changed on the node");
     free(text);
@@ -433,9 +433,8 @@ TEST(advice_follows_from_why_a_cell_is_inconclusive)
 {
     const struct side now = {"tree 2", "plan", "6.8.5", "code 2", 20};
     char *text = advice_beside("moved.db", old, now, CONFIRM_NOT_ASKED, moved);
-    holds(
-        text,
-        "**Measure again on the GPU of before (`\"gpus\"` in the plan)**, if the node still has it: 1 cell");
+    holds(text,
+          "**Measure again on the earlier GPU (`\"gpus\"` in the plan)**, if the node still has it: 1 cell");
     lacks(text, "Use at least 5");
     free(text);
     text = advice_beside("stayed.db", old, now, CONFIRM_NOT_ASKED, stayed);

@@ -55,7 +55,7 @@ TEST(a_suspect_is_no_regression_and_says_what_settles_it)
     holds(text, "**Wait for the next night**: 1 cell suspected");
     free(text);
     text = advice_beside("gone.db", old, now, CONFIRM_NOT_ASKED, gone);
-    holds(text, "- `v3` at 4096: the suspicion of 2025-10-29 did not come back.\n");
+    holds(text, "- `v3` at 4096: what was suspected on 2025-10-29 did not recur.\n");
     free(text);
 }
 

@@ -276,7 +276,7 @@ TEST(what_all_cells_lost_on_another_gpu_is_not_the_nodes)
         verdict_shift(&c, REPORT_EN, &text);
         assert_null(strstr(buf_str(&text), "The node is"));
         assert_non_null(
-            strstr(buf_str(&text), "All cells are 5 % slower together on another GPU than before"));
+            strstr(buf_str(&text), "All cells are 5 % slower together on a different GPU than before"));
         buf_release(&text);
         c.shift.from_controls = false;
         c.shift.confirmed = SHIFT_NODE;
@@ -489,7 +489,7 @@ TEST(a_reason_names_what_does_not_suffice)
                                  .estimate.p = sure,
                                  .estimate.p_adjusted = sure,
                                  .reference.common_error = 0.2},
-                  "the factor that all cells share is not known better (39.2 %)");
+                  "the factor that all cells share is known only to within 39.2 %");
 }
 
 TEST(nights_of_zero_were_measured)
