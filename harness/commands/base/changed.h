@@ -14,7 +14,7 @@ int changed_load(const void *arg, const struct plan *p, struct changed_hints *ou
     {"--changed", NULL, ARG_AT(type, prefix changed),                                                        \
      "measure the cells that changed, those that are open, and controls; carry the others"},                 \
         {"--budget", "TIME", ARG_AT(type, prefix budget),                                                    \
-         "measure what changed as far as its tests take so long: 90s, 20m, 1.5h"},                           \
+         "measure only as much of what changed as fits into this time: 90s, 20m, 1.5h"},                     \
     {                                                                                                        \
         "--tier", "smoke", ARG_AT(type, prefix tier), "only the cells of the plan's \"smoke\""               \
     }

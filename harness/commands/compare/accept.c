@@ -201,7 +201,7 @@ static const struct arg options[] = {
     {"--context", "N", AT(context), "with --variant: only its cell at this context"},
     {"--metric", "METRIC", AT(metric),
      "findings by this metric (default: the one that the run is judged by)"},
-    {"--baseline", "NAME", AT(baseline), "findings relative to this stored baseline, as compare has them"},
+    {"--baseline", "NAME", AT(baseline), "findings relative to this stored baseline, as compare shows them"},
     {"--undo", NULL, AT(undo), "take back what was accepted of the run"},
 };
 

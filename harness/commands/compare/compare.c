@@ -296,7 +296,7 @@ static const struct arg options[] = {
     {"--all-metrics", NULL, AT(all_metrics), "show the other metrics too"},
     {"--format", "FORMAT", AT(format), "text, md, csv, junit or github (annotations)"},
     {"--fail-on", "WHAT", AT(fail_on),
-     "what counts as failure: regression (default; exit 4), suspected (the first night of one, too), failure "
+     "what counts as failure: regression (default; exit 4), suspected (also on its first night), failure "
      "(a broken cell, or one that still fails; exit 1, also with the first two) or none (default with "
      "--within)"},
 };

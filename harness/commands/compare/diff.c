@@ -264,8 +264,8 @@ const struct cmd cmd_diff = {
     .usage = "RUN_A RUN_B --variant V [--kernel REGEX] | --revs A..B PLAN [--variant V]",
     .about =
         "Compares the machine code of a variant in two runs, kernel by kernel; or builds two revisions of a "
-        "plan's sources on this machine, which needs no GPU, and lists how their kernels differ. Of "
-        "revisions, exits 0 if all code is the same, 1 if it is not or not known to be, 2 if one does "
+        "plan's sources on this machine, which needs no GPU, and lists how their kernels differ. With "
+        "--revs, exits 0 if all code is the same, 1 if it is not or not known to be, 2 if one does "
         "not build.",
     .options = ARG_TABLE(struct diff_args, options),
     .min_words = 1,

@@ -200,8 +200,8 @@ static int bisect(struct cmd_env *env, void *args, const struct words *words, st
 static const struct arg options[] = {
     {"--good", "REV", AT(good), "a revision of source.dir that is fast"},
     {"--bad", "REV", AT(bad), "a later one that is slow"},
-    {"--variant", "LIST", AT(variants), "look at these variants only: v3,v4"},
-    {"--point", "LIST", AT(contexts), "look at these contexts only: 4096,8192"},
+    {"--variant", "LIST", AT(variants), "only these variants: v3,v4"},
+    {"--point", "LIST", AT(contexts), "only these contexts: 4096,8192"},
     {"--first-parent", NULL, AT(first_parent), "of merges, follow the first parent only"},
     {"--path", "PATH", AT(path), "only commits that change this path below source.dir"},
     {"--rounds", "N", AT(rounds),
@@ -220,9 +220,9 @@ const struct cmd cmd_bisect = {
     .name = "bisect",
     .summary = "find the commit that made a cell slower",
     .usage = "PLAN --good REV --bad REV [options] | --continue|--show [NAME] | --list",
-    .about =
-        "Finds the commit between two revisions that made a cell slower. Every commit tried is built on "
-        "the node and, unless its machine code is known by then, measured in alternation with the good one.",
+    .about = "Finds the commit between two revisions that made a cell slower. Every commit tried is built on "
+             "the node and, unless its machine code has been measured by then, measured in alternation with "
+             "the good one.",
     .options = ARG_TABLE(struct bisect_args, options),
     .max_words = 1,
     .run = bisect,

@@ -274,7 +274,7 @@ static const struct arg options[] = {
     {"--ignore-failure", NULL, AT(request.ignore_failure), "a run counts whatever its exit code is"},
     {"--name", "LIST", AT(names), "names of the commands, in their order: old,new"},
     {"-L,--parameter", "LIST", AT(parameters),
-     "each command once for each value of what it has in braces: 'size=1,2 mode=x,y' for {size} and {mode}"},
+     "measure each command for each value of its parameters: 'size=1,2 mode=x,y' for {size} and {mode}"},
     {"--shell", NULL, AT(request.shell), "run each command with sh -c: pipes, variables, redirections"},
     {"--sample", "FILE", AT(request.sample),
      "a sample of their output: compare by what init would read from it"},

@@ -384,7 +384,7 @@ static int init(struct cmd_env *env, void *args, const struct words *words, stru
 static const struct arg options[] = {
     {"--node", "NODE", AT(node), "where it runs: local (default), an ssh alias or [user@]host[:port]"},
     {"--build", "COMMAND", AT(build), "command that builds it, run in a copy of this folder"},
-    {"--run", "COMMAND", AT(run), "the command, instead of the words at the end"},
+    {"--run", "COMMAND", AT(run), "the command, instead of words after --"},
     {"--contexts", "LIST", AT(contexts), "sizes to measure: 1024,2048"},
     {"--sample", "FILE", AT(sample), "output of the command, instead of running it once"},
     {"--primary", "NAME", AT(primary), "the number in the output by which runs are judged"},
