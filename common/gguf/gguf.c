@@ -421,5 +421,8 @@ int gguf_find(struct gguf *g, const char *key, struct gguf_entry *out, struct er
     struct wanted w = {.key = key, .out = out};
     if (gguf_each(g, is_wanted, &w, err) != 0)
         return -1;
-    return w.found ? 0 : err_set(err, ERR_INPUT, "%s: no metadata key \"%.100s\"", g->path, key);
+    return w.found
+               ? 0
+               : err_set(err, ERR_INPUT, "%s: no metadata key \"%.100s\": `kernsweep gguf show` lists them",
+                         g->path, key);
 }

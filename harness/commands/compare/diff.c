@@ -201,9 +201,11 @@ static int print_text(struct diff *d, struct err *err)
             return -1;
     }
     if (d->kernel.code && d->pairs.count && meant == 0)
-        return err_set(err, ERR_INPUT, "diff: no kernel that --kernel matches");
+        return err_set(err, ERR_INPUT,
+                       "diff: --kernel matches no kernel: without it, those that differ are shown");
     if (d->pairs.changed && !(d->before.listed && d->now.listed))
-        fprintf(stderr, "no listings to compare: both plans need \"listings\": true, and their bundles\n");
+        fprintf(stderr, "no listings to compare: both plans need \"listings\": true, and both bundles must "
+                        "still exist\n");
     return EXIT_DONE;
 }
 

@@ -22,7 +22,9 @@ static int use_run(struct ab_side *a, const char *word, struct store *s, struct 
         return err_wrap(err, "%s", a->option);
     int rc = *run.info.source_sha256
                  ? 0
-                 : err_set(err, ERR_INPUT, "%s: run %s had no source tree", a->option, run.info.run_id);
+                 : err_set(err, ERR_INPUT,
+                           "%s: run %s had no source tree: name another run, a revision or dir:PATH",
+                           a->option, run.info.run_id);
     memcpy(a->sha256, run.info.source_sha256, sizeof a->sha256);
     a->side.sha256 = a->sha256;
     snprintf(a->title, sizeof a->title, "run %.80s", run.info.run_id);

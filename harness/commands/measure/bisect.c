@@ -188,7 +188,7 @@ static int bisect(struct cmd_env *env, void *args, const struct words *words, st
     if (a->list + a->show + a->go_on > 1)
         return err_set(err, ERR_INPUT, "bisect: give only one of --list, --show and --continue");
     if (!a->list && !a->show && !a->go_on && !word)
-        return err_set(err, ERR_INPUT, "bisect: expected a plan");
+        return err_set(err, ERR_INPUT, "bisect: expected a plan, or --continue, --show or --list");
     const char *name = word ? word : "latest";
     if (cmd_store_open(env, &s, a->list || a->show ? STORE_READ : STORE_WRITE, err) != 0)
         return -1;

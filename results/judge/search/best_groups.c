@@ -161,7 +161,9 @@ int best_groups_make(struct best_groups *out, const struct run_data *runs, size_
     const struct making m = {.out = out, .runs = runs, .n = n, .overall = overall || !any_axes(runs, n)};
     *out = (struct best_groups){.metric = metric == METRIC_COUNT ? run_data_metric(&runs[0]) : metric};
     if (metric_info(out->metric)->better == METRIC_UNDEFINED)
-        return err_set(err, ERR_INPUT, "best: the plan does not say whether less or more of %s is better",
+        return err_set(err, ERR_INPUT,
+                       "best: it is not known whether less or more of %s is better: define it under "
+                       "\"metrics\" of the plan",
                        metric_info(out->metric)->name);
     for (size_t i = 0; i < n; i++)
         add_run(&m, i);
