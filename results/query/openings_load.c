@@ -274,12 +274,15 @@ static int load_one(struct loading *l, struct delta *d, struct opening *o, struc
 static int load_all(struct loading *l, struct err *err)
 {
     struct comparison *c = l->c;
+    size_t wanted = 0;
     l->well = sql_prepare(l->store, WELL_BEFORE, err);
     l->next = sql_prepare(l->store, FIRST_SINCE, err);
     l->compiled = sql_prepare(l->store, COMPILED_BEFORE, err);
     if (!l->well || !l->next || !l->compiled || bisect_rows_list(l->store, &l->searches, err) != 0)
         return -1;
-    c->openings.items = xcalloc(c->count + 1, sizeof *c->openings.items);
+    for (size_t i = 0; i < c->count; i++)
+        wanted += is_wanted(c, &c->deltas[i]);
+    c->openings.items = xcalloc(wanted + 1, sizeof *c->openings.items);
     for (size_t i = 0; i < c->count; i++)
         if (is_wanted(c, &c->deltas[i]) &&
             load_one(l, &c->deltas[i], &c->openings.items[c->openings.count++], err) != 0)

@@ -1,5 +1,7 @@
 #include "results/store/measured_sql.h"
 
+#include "common/base/word.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -48,7 +50,7 @@ void activity_read(struct sql_stmt *stmt, struct run_activity *out)
     out->power_w = sql_col_num(stmt, "power_w");
     out->temp_c = sql_col_num(stmt, "temp_c");
     out->throttled_s = sql_col_num(stmt, "throttled_s");
-    sql_col_text(stmt, "throttle", out->throttle, sizeof out->throttle);
+    out->throttle = word(sql_col_str(stmt, "throttle", NULL));
     sql_col_text(stmt, "joules_from", from, sizeof from);
     out->joules_measured = strcmp(from, "accumulator") == 0;
     out->neighbours = (int)sql_col_int(stmt, "neighbours", RUN_UNKNOWN);

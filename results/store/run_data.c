@@ -34,7 +34,7 @@ static void summarise_warmups(const struct run_data *r, struct cell *c)
 
 static void summarise(const struct run_data *r, struct cell *c, double *scratch)
 {
-    c->reason = "";
+    c->reason = c->attn_impl = "";
     c->status = STATUS_OK;
     for (size_t i = c->first; i < c->first + c->count; i++) {
         const struct run_test *t = &r->tests[i];
@@ -44,7 +44,7 @@ static void summarise(const struct run_data *r, struct cell *c, double *scratch)
         c->counted++;
         c->ok += t->status == STATUS_OK;
         if (!*c->attn_impl)
-            snprintf(c->attn_impl, sizeof c->attn_impl, "%s", t->attn_impl);
+            c->attn_impl = t->attn_impl;
         if (t->status != STATUS_OK && c->status == STATUS_OK) {
             c->status = t->status;
             c->reason = t->reason;
@@ -54,7 +54,7 @@ static void summarise(const struct run_data *r, struct cell *c, double *scratch)
         summarise_warmups(r, c);
     for (int m = 0; m < METRIC_COUNT; m++) {
         size_t n = run_data_values(r, c, (enum metric)m, scratch);
-        c->n[m] = (int)n;
+        c->n[m] = (uint16_t)n;
         c->median[m] = stats_median(scratch, n);
     }
 }
@@ -103,6 +103,7 @@ void run_activity_init(struct run_activity *a)
         .power_w = NAN,
         .temp_c = NAN,
         .throttled_s = NAN,
+        .throttle = "",
         .neighbours = RUN_UNKNOWN,
     };
 }

@@ -106,13 +106,13 @@ struct run_variant {
 struct run_activity {
     double sclk_p5_mhz; /* 5th percentile */
     double mclk_mhz, mclk_p5_mhz;
-    double power_w;              /* mean */
-    double temp_c;               /* hottest */
-    double throttled_s;          /* how long any reason to throttle held */
-    char throttle[RUN_NAME_MAX]; /* the reasons, separated by spaces; "" for none */
-    bool joules_measured;        /* by the card's accumulator; else from its power */
-    int neighbours;              /* most processes of others seen on the GPU; RUN_UNKNOWN */
-    char window[8];              /* what all of this is of: "timed", "busy", "test"; "" if unknown */
+    double power_w;       /* mean */
+    double temp_c;        /* hottest */
+    double throttled_s;   /* how long any reason to throttle held */
+    const char *throttle; /* the reasons, separated by spaces; "" for none; a word() */
+    bool joules_measured; /* by the card's accumulator; else from its power */
+    int neighbours;       /* most processes of others seen on the GPU; RUN_UNKNOWN */
+    char window[8];       /* what all of this is of: "timed", "busy", "test"; "" if unknown */
 };
 
 /* What a test used of memory and processor; the peaks are metrics. */
@@ -134,7 +134,7 @@ struct run_test {
     enum status status;
     const char *reason;           /* a word() */
     char attn_impl[RUN_NAME_MAX]; /* as the workload printed it */
-    char host[RUN_NAME_MAX];      /* the machine that ran it, "" when unknown */
+    const char *host;             /* the machine that ran it, "" when unknown; a word() */
     const char *gpu;              /* its GPU's own id, several joined by '+'; "" when unknown; a word() */
     char gpu_mode[RUN_MODE_MAX];  /* "SPX/NPS1", "" when unknown */
     char contained[16]; /* what held it together: "cgroup", "scope", "group", "container"; "" unknown */
@@ -155,8 +155,8 @@ struct run_test {
 struct cell {
     size_t variant; /* index into variants */
     int context;
-    char attn_impl[RUN_NAME_MAX];
-    size_t first; /* its tests: tests[first .. first + count - 1], warm-up ones included */
+    const char *attn_impl; /* the first that a test printed, else ""; points into tests */
+    size_t first;          /* its tests: tests[first .. first + count - 1], warm-up ones included */
     size_t count;
     int counted;        /* repetitions that are not warm-up */
     int ok;             /* of those, the ones that are OK */
@@ -164,7 +164,7 @@ struct cell {
     const char *reason; /* of that repetition, "" if OK; points into tests */
     double timeout_s;
     double median[METRIC_COUNT]; /* over counted OK repetitions */
-    int n[METRIC_COUNT];         /* how many values are behind each median */
+    uint16_t n[METRIC_COUNT];    /* how many values are behind each median */
 };
 
 /* A property of the node or of the job's environment: "driver", "rocm", "env.HIP_LAUNCH_BLOCKING". */

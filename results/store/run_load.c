@@ -162,7 +162,7 @@ static int read_test(struct store *s, struct sql_stmt *stmt, struct run_data *r,
     snprintf(t->attn_impl, sizeof t->attn_impl, "%s", attn_impl ? attn_impl : variant->attn_impl);
     t->reason = word(sql_col_str(stmt, "reason", NULL));
     t->index = (int)sql_col_int(stmt, "test_index", RUN_UNKNOWN);
-    sql_col_text(stmt, "host", t->host, sizeof t->host);
+    t->host = word(sql_col_str(stmt, "host", NULL));
     t->gpu = word(sql_col_str(stmt, "gpu", NULL));
     sql_col_text(stmt, "gpu_mode", t->gpu_mode, sizeof t->gpu_mode);
     sql_col_text(stmt, "contained", t->contained, sizeof t->contained);

@@ -17,7 +17,7 @@ static struct run_data make_run(int cells, double slow, double noise)
         for (int i = 0; i < 6; i++) {
             double level = (1 + c) * (i % 3 == 1 ? slow : 1) * (1 + noise * stats_rng_normal(&rng));
             struct run_test *t = draft_shot(&d, "v", 1024 + c, i + 1, level);
-            snprintf(t->host, sizeof t->host, "%s", hosts[i % 3]);
+            t->host = hosts[i % 3];
         }
     return run_of_draft(&d);
 }
@@ -79,7 +79,7 @@ TEST(what_ran_alone_cannot_be_judged)
     struct draft d;
     draft_night(&d, 1);
     for (int i = 0; i < 4; i++)
-        snprintf(draft_shot(&d, "v", 1024 + i % 2, i, 1)->host, RUN_NAME_MAX, "%s", i % 2 ? "n2" : "n1");
+        draft_shot(&d, "v", 1024 + i % 2, i, 1)->host = i % 2 ? "n2" : "n1";
     draft_shot(&d, "v", 4096, 1, 1); /* by nobody known */
     AUTO(run_data_release) struct run_data run = run_of_draft(&d);
     struct place_standing *h = must_compare(&run, METRIC_PREFILL_S, 2);
@@ -99,7 +99,7 @@ TEST(a_slow_card_stands_out_with_an_interval)
         struct run_test *t = &run.tests[i];
         t->gpu = word_printf("GPU-%s", t->host);
         snprintf(t->gpu_mode, sizeof t->gpu_mode, "SPX/NPS1");
-        snprintf(t->host, sizeof t->host, "one");
+        t->host = "one";
     }
     h = standings_compare(&run, PLACE_GPU, METRIC_PREFILL_S, &o, &n);
     assert_int_equal(n, 3);

@@ -216,7 +216,6 @@ int artifact_perf(const struct json_at *perf, struct draft *d, struct draft_test
     bool warmup = false;
     if (take_status(perf, r, err) != 0 || take_metrics(perf, r, err) != 0 ||
         artifact_num(perf, "timeout_s", 0, seconds_max, &r->timeout_s, err) != 0 ||
-        artifact_cut(perf, "host", r->host, sizeof r->host, err) != 0 ||
         artifact_text(perf, "started_at", r->started_at, sizeof r->started_at, err) != 0 ||
         artifact_int(perf, "prompt_tokens", 0, INT64_MAX, &r->prompt_tokens, err) != 0 ||
         artifact_int(perf, "test_index", 1, LIMIT_TESTS, &index, err) != 0 ||

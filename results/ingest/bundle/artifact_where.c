@@ -43,7 +43,7 @@ static int take_window(const struct json_at *activity, struct run_activity *out,
 int artifact_activity(const struct json_at *perf, struct run_activity *out, struct err *err)
 {
     struct json_at at = json_member(perf, "activity");
-    char from[16];
+    char from[16], throttle[RUN_NAME_MAX] = "";
     int64_t neighbours;
     if (!at.value || json_is_null(at.value))
         return 0;
@@ -56,9 +56,10 @@ int artifact_activity(const struct json_at *perf, struct run_activity *out, stru
         artifact_num(&at, "temp_c", celsius_least, celsius_most, &out->temp_c, err) != 0 ||
         artifact_num(&at, "throttled_s", 0, seconds_most, &out->throttled_s, err) != 0 ||
         artifact_int(&at, "neighbours", 0, NEIGHBOURS_MOST, &neighbours, err) != 0 ||
-        take_reasons(&at, out->throttle, sizeof out->throttle, err) != 0 || take_window(&at, out, err) != 0 ||
+        take_reasons(&at, throttle, sizeof throttle, err) != 0 || take_window(&at, out, err) != 0 ||
         artifact_text(&at, "joules_from", from, sizeof from, err) != 0)
         return -1;
+    out->throttle = word(throttle);
     out->joules_measured = strcmp(from, "accumulator") == 0;
     out->neighbours = (int)neighbours;
     return 0;
@@ -168,10 +169,12 @@ int artifact_place(const struct json_at *perf, struct run_test *out, struct err 
 {
     struct json_at gpus = json_member(perf, "gpus");
     int64_t beside, compiled;
-    char gpu[RUN_GPU_MAX] = "";
-    if (artifact_int(perf, "beside", 0, BESIDE_MOST, &beside, err) != 0 ||
+    char gpu[RUN_GPU_MAX] = "", host[RUN_NAME_MAX];
+    if (artifact_cut(perf, "host", host, sizeof host, err) != 0 ||
+        artifact_int(perf, "beside", 0, BESIDE_MOST, &beside, err) != 0 ||
         artifact_int(perf, "compiled", 0, COMPILED_MOST, &compiled, err) != 0)
         return -1;
+    out->host = word(host);
     out->beside = (int)beside;
     out->compiled = (int)compiled;
     if (!gpus.value || json_is_null(gpus.value))

@@ -64,6 +64,7 @@ static void clear_test(struct run_test *t)
         .status = STATUS_OK,
         .reason = "",
         .gpu = "",
+        .host = "",
         .index = RUN_UNKNOWN,
         .exit_code = RUN_UNKNOWN,
         .signal = RUN_UNKNOWN,
