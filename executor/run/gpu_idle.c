@@ -52,7 +52,7 @@ int gpu_idle_await(struct suite *s, char *reason, struct err *err)
     bool must = s->job.purpose == PURPOSE_AB;
     struct telemetry t;
     double load = NAN;
-    if (s->gpus.count == 0 ||
+    if (s->gpus.count == 0 || s->job.test_count == 0 ||
         (!must && (s->job.purpose != PURPOSE_SWEEP || s->job.settings.lock_wait_s <= 0)))
         return 1;
     open_telemetry(&t, s);
