@@ -19,6 +19,7 @@ struct page {
     int tables;         /* since the last heading */
     enum report_lang lang;
     bool other_language, folded;
+    bool resumed, cut; /* the first table of the part that is parsed goes on, its last one does in the next */
 };
 
 static void add_node(struct buf *out, cmark_node *node, cmark_llist *extensions)
@@ -65,16 +66,35 @@ static bool has_verdicts(const struct page *p, cmark_node *table)
     return strcmp(buf_str(&title), message(p->lang, MSG_COL_EVIDENCE)) == 0;
 }
 
+/* Of a long table, each part has the head before its own rows, which is left out of all but the first. */
+static void add_rows(struct page *p, cmark_node *node, bool resumed, bool cut)
+{
+    static const char body[] = "<tbody>\n", end[] = "</tbody>\n</table>\n";
+    AUTO_FREE char *text = cmark_render_html(node, CMARK_OPT_DEFAULT, p->extensions);
+    const char *from = text && resumed ? strstr(text, body) : text;
+    size_t len = from ? strlen(from) : 0, tail = cut ? strlen(end) : 0, head = resumed ? strlen(body) : 0;
+    if (len >= head + tail)
+        buf_add(p->out, from + head, len - head - tail);
+    else
+        p->out->failed = true;
+    if (!cut)
+        buf_puts(p->out, "</div>\n");
+}
+
 static void add_table(struct page *p, cmark_node *node)
 {
+    bool resumed = p->resumed && !cmark_node_previous(node), cut = p->cut && !cmark_node_next(node);
+    if (resumed) {
+        add_rows(p, node, resumed, cut);
+        return;
+    }
     buf_printf(p->out, "<div class=\"scroll%s\" role=\"region\" tabindex=\"0\" aria-label=\"",
                has_verdicts(p, node) ? " verdicts" : "");
     escape_xml(p->out, buf_str(&p->heading));
     if (++p->tables > 1)
         buf_printf(p->out, " (%d)", p->tables);
     buf_puts(p->out, "\">\n");
-    add_node(p->out, node, p->extensions);
-    buf_puts(p->out, "</div>\n");
+    add_rows(p, node, resumed, cut);
 }
 
 /* The figure that a paragraph consists of; NULL for any other block. */
@@ -232,30 +252,59 @@ static cmark_node *parse_headings(cmark_parser *parser, const char *markdown)
     return cmark_parser_finish(parser);
 }
 
-/* Returns false when there is no parser. */
-static bool add_section(struct page *p, const char *text, size_t len)
+/* Returns the length up to a row of a table after which ROWS_MOST or more have been; len: there is none.
+ * head: its first two lines. */
+static size_t find_cut(const char *text, size_t len, const char **head)
+{
+    enum { ROWS_MOST = 1000 };
+    const char *first = NULL;
+    size_t rows = 0, fence = 0;
+    for (const char *line = text; line && line < text + len; line = next_line(line)) {
+        size_t ticks = strspn(line, "`");
+        if (ticks >= (fence ? fence : 3))
+            fence = fence ? 0 : ticks;
+        rows = !fence && *line == '|' ? rows + 1 : 0;
+        if (rows == 1)
+            first = line;
+        if (rows <= ROWS_MOST)
+            continue;
+        *head = first;
+        return (size_t)(line - text);
+    }
+    return len;
+}
+
+/* head: of the table that goes on, or NULL. Returns false when there is no parser. */
+static bool add_part(struct page *p, const char *head, const char *text, size_t len)
 {
     cmark_parser *parser = new_parser();
     if (!parser)
         return false;
+    if (head)
+        cmark_parser_feed(parser, head, (size_t)(next_line(next_line(head)) - head));
     cmark_parser_feed(parser, text, len);
-    cmark_node *section = cmark_parser_finish(parser);
+    cmark_node *part = cmark_parser_finish(parser);
     p->extensions = cmark_parser_get_syntax_extensions(parser);
-    for (cmark_node *n = cmark_node_first_child(section); n; n = cmark_node_next(n))
+    for (cmark_node *n = cmark_node_first_child(part); n; n = cmark_node_next(n))
         add_block(p, n);
-    cmark_node_free(section);
+    cmark_node_free(part);
     cmark_parser_free(parser);
     return true;
 }
 
-/* One section after the other, since a parsed table takes twelve times its text. */
+/* One part after the other, each of a section and of so many rows, since a parsed table takes twelve times
+ * its text. */
 static bool add_sections(struct page *p, const char *text)
 {
+    const char *head = NULL, *begun = NULL;
     bool ok = true;
     while (ok && *text) {
         const char *next = find_line(next_line(text), "## ");
-        size_t len = next ? (size_t)(next - text) : strlen(text);
-        ok = add_section(p, text, len);
+        size_t section = next ? (size_t)(next - text) : strlen(text), len = find_cut(text, section, &head);
+        p->resumed = begun != NULL;
+        p->cut = len < section;
+        ok = add_part(p, begun, text, len);
+        begun = p->cut ? begun && text[0] == '|' && head == text ? begun : head : NULL;
         text += len;
     }
     return ok;
