@@ -60,7 +60,7 @@ static void write_range(const struct ticket_model *m, size_t context, const stru
         n++;
     }
     if (n > 2)
-        md_say(w, MSG_TICKET_RANGE, num_int(n).s, metric_with_unit(m->primary.metric, low).s,
+        md_say(w, MSG_TICKET_RANGE, num_int(n).s, metric_beside(m->primary.metric, low, high).s,
                metric_with_unit(m->primary.metric, high).s);
 }
 
@@ -72,8 +72,8 @@ static void write_change(const struct ticket_model *m, size_t context, struct md
         return;
     md_bullet(w);
     md_say(w, MSG_TICKET_CHANGE, m->reference, num_int(m->contexts[context]).s,
-           metric_with_unit(metric, first->value[context]).s, first->info.date,
-           metric_with_unit(metric, last->value[context]).s, last->info.date,
+           metric_beside(metric, first->value[context], last->value[context]).s, first->info.date,
+           metric_beside(metric, last->value[context], first->value[context]).s, last->info.date,
            num_change(last->value[context] / first->value[context] - 1).s);
     write_range(m, context, last, w);
     md_line(w);

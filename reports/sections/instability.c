@@ -57,7 +57,7 @@ static void scattered(const struct report_model *m, struct md *w)
         if (!(s.relative > SPREAD_LIMIT))
             continue;
         md_item(w, MSG_UNSTABLE_SPREAD, m->now.variants[c->variant].name, phrase_at(w->lang, c->context).s,
-                num_int(s.n).s, metric_with_unit(m->primary.metric, s.low).s,
+                num_int(s.n).s, metric_beside(m->primary.metric, s.low, s.high).s,
                 metric_with_unit(m->primary.metric, s.high).s, num_percent(s.relative).s);
     }
 }

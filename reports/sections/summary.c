@@ -190,6 +190,16 @@ static bool expects(const struct delta *d)
     return d->estimate.method == METHOD_NIGHTS || fabs(verdict_reference(d) / d->base.median - 1) > 0.0005;
 }
 
+static struct num before_text(const struct delta *d)
+{
+    return metric_beside(d->metric, verdict_reference(d), d->now.median);
+}
+
+static struct num now_text(const struct delta *d)
+{
+    return metric_beside(d->metric, d->now.median, verdict_reference(d));
+}
+
 static void change(const struct delta *d, const char *evidence, struct md *w)
 {
     AUTO(buf_release) struct buf change = {.max = PHRASE_MAX};
@@ -199,8 +209,7 @@ static void change(const struct delta *d, const char *evidence, struct md *w)
            : expects(d)           ? MSG_FINDING_EXPECTED
                                   : MSG_FINDING_CHANGE,
            d->variant, phrase_at(w->lang, d->context).s, verdict_word(d->verdict, w->lang), buf_str(&change),
-           metric_with_unit(d->metric, verdict_reference(d)).s, metric_with_unit(d->metric, d->now.median).s,
-           evidence, num_change(d->estimate.ratio - 1).s);
+           before_text(d).s, now_text(d).s, evidence, num_change(d->estimate.ratio - 1).s);
 }
 
 /* Left out where it would only say that the finding is of this run. */
@@ -230,8 +239,7 @@ static void finding(const struct report_model *m, const struct delta *d, struct 
                buf_str(&evidence));
     else if (delta_by_ranks(d))
         md_say(w, MSG_FINDING_ZERO, d->variant, context.s, verdict_word(d->verdict, w->lang),
-               metric_with_unit(d->metric, verdict_reference(d)).s,
-               metric_with_unit(d->metric, d->now.median).s, buf_str(&evidence));
+               before_text(d).s, now_text(d).s, buf_str(&evidence));
     else
         change(d, buf_str(&evidence), w);
     opened(m, d, w);
@@ -246,8 +254,7 @@ static void suspect(const struct report_model *m, const struct delta *d, struct 
     phrase_ratio(&change, w->lang, d->metric, d->estimate.ratio);
     verdict_settles(d, w->lang, &settles);
     md_item(w, MSG_SUMMARY_SUSPECT, d->variant, phrase_at(w->lang, d->context).s, buf_str(&change),
-            metric_with_unit(d->metric, verdict_reference(d)).s, metric_with_unit(d->metric, d->now.median).s,
-            buf_str(&settles));
+            before_text(d).s, now_text(d).s, buf_str(&settles));
 }
 
 static void gone(const struct report_model *m, const struct delta *d, struct md *w)

@@ -121,7 +121,7 @@ static enum cell_mark mark_of(const struct bench_row *row)
 static void add_span(struct table *t, enum metric m, double low, double high)
 {
     char text[TABLE_CELL_MAX];
-    snprintf(text, sizeof text, "%s to %s", metric_with_unit(m, low).s, metric_with_unit(m, high).s);
+    snprintf(text, sizeof text, "%s to %s", metric_beside(m, low, high).s, metric_with_unit(m, high).s);
     table_text(t, isnan(low) ? NUM_NONE : text);
 }
 
@@ -129,8 +129,8 @@ static void add_span(struct table *t, enum metric m, double low, double high)
 static void add_cpu(struct table *t, const struct bench_row *row)
 {
     char text[TABLE_CELL_MAX];
-    snprintf(text, sizeof text, "%s + %s", metric_with_unit(METRIC_WALL_S, row->user_s).s,
-             metric_with_unit(METRIC_WALL_S, row->system_s).s);
+    snprintf(text, sizeof text, "%s + %s", metric_beside(METRIC_WALL_S, row->user_s, row->system_s).s,
+             metric_beside(METRIC_WALL_S, row->system_s, row->user_s).s);
     table_text(t, isnan(row->user_s) || isnan(row->system_s) ? NUM_NONE : text);
 }
 

@@ -193,9 +193,34 @@ static void take_axes(const struct run_data *run, struct axis_columns *out)
     axis_columns_take(out, variants, run->n_variants);
 }
 
+static struct time_unit unit_of_column(const struct run_data *run, enum metric m)
+{
+    double largest = 0;
+    for (size_t i = 0; i < run->n_cells; i++)
+        largest = fmax(largest, run->cells[i].median[m]);
+    return time_unit_of(largest);
+}
+
+/* A name of seconds ends with _s; the column's ends with its unit. */
+static void add_time_title(struct table *t, enum metric m, struct time_unit unit)
+{
+    char title[64];
+    const char *name = metric_info(m)->name;
+    snprintf(title, sizeof title, "%.*s%s", (int)strlen(name) - 1, name, unit.name);
+    table_column(t, title, true);
+}
+
+static void add_time(struct table *t, double seconds, struct time_unit unit)
+{
+    table_text(t, unit.per_second == 1 ? num_seconds(seconds).s : num_plain(seconds * unit.per_second).s);
+}
+
 void table_performance(struct table *t, const struct variant_view *v, enum report_lang lang)
 {
-    static const enum metric other_times[] = {METRIC_MODEL_LOAD_S, METRIC_TOKENIZE_S, METRIC_DECODE_S};
+    enum { OTHER_TIMES = 3 };
+    static const enum metric other_times[OTHER_TIMES] = {METRIC_MODEL_LOAD_S, METRIC_TOKENIZE_S,
+                                                         METRIC_DECODE_S};
+    struct time_unit units[OTHER_TIMES];
     const struct run_data *run = v->run;
     struct axis_columns axes;
     AUTO_FREE size_t *order = cells_by_context(run);
@@ -208,8 +233,10 @@ void table_performance(struct table *t, const struct variant_view *v, enum repor
         table_column(t, v->primary.prompt ? "prefill_s" : quantity_title(&v->primary, lang), true);
     table_column(t, "wall_time_s", true);
     const size_t first_other = t->n_cols;
-    for (size_t i = 0; i < sizeof other_times / sizeof *other_times; i++)
-        table_column(t, metric_info(other_times[i])->name, true);
+    for (size_t i = 0; i < OTHER_TIMES; i++) {
+        units[i] = unit_of_column(run, other_times[i]);
+        add_time_title(t, other_times[i], units[i]);
+    }
     table_column(t, "attn_impl", false);
     if (v->primary.prompt)
         table_numbers(t, lang, MSG_COL_THROUGHPUT);
@@ -223,8 +250,8 @@ void table_performance(struct table *t, const struct variant_view *v, enum repor
         if (!wall_alone)
             add_value(t, v, c, lang);
         table_text(t, num_seconds(c->median[METRIC_WALL_S]).s);
-        for (size_t i = 0; i < sizeof other_times / sizeof *other_times; i++)
-            table_text(t, num_seconds(c->median[other_times[i]]).s);
+        for (size_t i = 0; i < OTHER_TIMES; i++)
+            add_time(t, c->median[other_times[i]], units[i]);
         table_code(t, kernel_name(run, c));
         if (v->primary.prompt)
             table_text(t, num_rate(c->median[METRIC_TOK_PER_S]).s);

@@ -30,13 +30,20 @@ static struct num fixed(double v, int decimals)
     return fabs(v) < too_long ? format("%.*f", decimals, v) : format("%.4g", v);
 }
 
+/* A small number, without the exponent that readers would have to decode. */
+static struct num small(double v, int digits)
+{
+    int decimals = digits - 1 - (int)floor(log10(fabs(v)));
+    return decimals <= 12 ? format("%.*f", decimals, v) : format("%.*g", digits, v);
+}
+
 struct num num_seconds(double s)
 {
     if (!isfinite(s))
         return none();
     if (s == 0 || s >= 1)
         return fixed(s, 2);
-    return s >= 0.001 ? format("%.4f", s) : format("%.3g", s);
+    return s >= 0.001 ? format("%.4f", s) : small(s, 3);
 }
 
 struct num num_six_digits(double v)
@@ -82,7 +89,7 @@ struct num num_plain(double v)
 struct num num_milliseconds(double ms)
 {
     if (ms > 0 && ms < 0.1)
-        return format("%#.3g", ms);
+        return small(ms, 3);
     if (ms < 1)
         return num_fixed(ms, 4);
     return num_fixed(ms, ms < 100 ? 3 : 2);
@@ -93,7 +100,7 @@ struct num num_times(double f)
     if (!isfinite(f))
         return none();
     if (f != 0 && f < 0.05)
-        return format("%.2g", f);
+        return small(f, 2);
     int decimals = 0;
     if (f < 9.995)
         decimals = 2;
@@ -114,7 +121,7 @@ struct num num_factor_error(double f, double err)
         return n;
     if (err < 1e-4 * fabs(f)) /* the program tells the same time again and again */
         return format("%s ± 0", n.s);
-    return err >= 0.005 ? format("%.18s ± %.18s", n.s, fixed(err, 2).s) : format("%.18s ± %.1g", n.s, err);
+    return format("%.18s ± %.18s", n.s, (err >= 0.005 ? fixed(err, 2) : small(err, 1)).s);
 }
 
 struct num num_factor_below(double bound)

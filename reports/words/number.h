@@ -15,14 +15,14 @@ struct num {
     char s[NUM_TEXT_MAX];
 };
 
-struct num num_seconds(double s);    /* 13366.90  22.77  0.0512  1.56e-05 */
+struct num num_seconds(double s);    /* 13366.90  22.77  0.0512  0.0000156 */
 struct num num_six_digits(double v); /* significant digits, for copying: 469.749 */
 struct num num_duration(double s);   /* 45 s  12 min 30 s  2 h 05 min */
 struct num num_rate(double per_s);
 /* Takes any size, with at least four digits: 0.0004213, 252000. */
 struct num num_plain(double v);                    /* 180  72  7.2  0.41 */
 struct num num_milliseconds(double ms);            /* 0.0597  0.5533  2.596  173.48 */
-struct num num_times(double f);                    /* 1.92  11.3  802  0.015: three digits */
+struct num num_times(double f);                    /* 1.92  11.3  802  0.015  0.000093 */
 struct num num_factor(double f);                   /* the same as 1.92x */
 struct num num_factor_error(double f, double err); /* 0.11x ± 0.01 */
 struct num num_factor_below(double bound);         /* < 0.13x: rounded up, so that it stays true */

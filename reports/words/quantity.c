@@ -78,13 +78,14 @@ struct num metric_least(enum metric m)
     return out;
 }
 
-struct num metric_with_unit(enum metric m, double stored)
+struct num metric_beside(enum metric m, double stored, double other)
 {
     const char *unit = metric_info(m)->unit;
+    double largest = fmax(fabs(stored), fabs(other));
     struct num out;
     if (is_bytes(m))
         return num_bytes(stored);
-    if (strcmp(unit, "s") == 0 && stored > 0 && stored < SECONDS_FROM) {
+    if (strcmp(unit, "s") == 0 && largest > 0 && largest < SECONDS_FROM) {
         unit = "ms";
         stored *= 1e3;
     }
@@ -92,6 +93,22 @@ struct num metric_with_unit(enum metric m, double stored)
     snprintf(out.s, sizeof out.s, "%.22s%s%.16s", number_in(m, unit, stored).s, bare ? "" : " ",
              bare ? "" : unit);
     return out;
+}
+
+struct num metric_with_unit(enum metric m, double stored)
+{
+    return metric_beside(m, stored, stored);
+}
+
+struct time_unit time_unit_of(double largest_s)
+{
+    static const struct time_unit units[] = {{"ms", 1e3}, {"us", 1e6}, {"ns", 1e9}};
+    size_t i = 0;
+    if (!(largest_s > 0 && largest_s < SECONDS_FROM))
+        return (struct time_unit){"s", 1};
+    while (i + 1 < sizeof units / sizeof *units && largest_s * units[i].per_second < 1)
+        i++;
+    return units[i];
 }
 
 struct num metric_difference(enum metric m, double difference)

@@ -32,6 +32,17 @@ struct num quantity_text(const struct quantity *q, double stored);
 struct num metric_text(enum metric m, double stored);
 /* "22.77 s", "1.5 GiB", "180 tok/s"; seconds below 0.01 in milliseconds. */
 struct num metric_with_unit(enum metric m, double stored);
+/* The same in the unit of the larger of the two, for values that stand in one sentence or cell. */
+struct num metric_beside(enum metric m, double stored, double other);
+
+struct time_unit {
+    const char *name;
+    double per_second;
+};
+
+/* For a column of seconds, by its largest value: seconds from 10 ms on, otherwise ms, us or ns. */
+struct time_unit time_unit_of(double largest_s);
+
 /* The largest difference that never matters: "5 ms", "1.0 MiB". */
 struct num metric_least(enum metric m);
 /* A difference of two values with its sign and unit: "+2.300 ms". */

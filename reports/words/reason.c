@@ -163,7 +163,8 @@ static void evidence_of_nights(const struct delta *d, enum report_lang lang, str
                   num_fixed(d->estimate.freedom, 0).s);
     bool one = d->reference.kind == REFERENCE_BASE && d->reference.nights == 1;
     message_plain(out, lang, one ? MSG_EVIDENCE_AGAINST_NIGHT : against[d->reference.kind],
-                  num_int(d->reference.nights).s, metric_with_unit(d->metric, d->reference.value).s);
+                  num_int(d->reference.nights).s,
+                  metric_beside(d->metric, d->reference.value, d->now.median).s);
     if (fabs(d->reference.common - 1) >= factor_shown)
         message_plain(out, lang, MSG_EVIDENCE_COMMON, num_fixed(d->reference.common, 3).s);
     if (fabs(d->reference.own - 1) >= factor_shown)

@@ -48,9 +48,9 @@ TEST(the_core_run_has_the_numbers_of_its_report)
 {
     struct seeds s = open_seeds("core.db");
     char *text = render(&s.store, report_defaults(), "20260212");
-    assert_line(text, "wall_time_s |", "model_load_s |", "tokenize_s |");
-    assert_line(text, " 4096 |", "22.77 |", "44.88 |", "21.86 |", "1.56e-05 |", "`flash_v2_naive` |", "180 |",
-                "OK");
+    assert_line(text, "wall_time_s |", "model_load_s |", "tokenize_us |", "decode_ns |");
+    assert_line(text, " 4096 |", "22.77 |", "44.88 |", "21.86 |", "15.57 |", "263 |", "`flash_v2_naive` |",
+                "180 |", "OK");
     assert_line(text, " 8192 |", "114.27 |", "136.13 |", "72 |");
     assert_line(text, " 16384 |", "469.75 |", "491.37 |", "35 |");
     assert_line(text, "`baseline` |", "4096 |", "1.0x |", "1.0x |");

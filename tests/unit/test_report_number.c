@@ -11,7 +11,8 @@ TEST(seconds_keep_two_decimals_or_four_digits)
     same(num_seconds(22.7681), "22.77");
     same(num_seconds(1), "1.00");
     same(num_seconds(0.05123), "0.0512");
-    same(num_seconds(1.5575e-05), "1.56e-05");
+    same(num_seconds(1.5575e-05), "0.0000156");
+    same(num_milliseconds(2.63e-4), "0.000263");
     same(num_seconds(0), "0.00");
     same(num_six_digits(469.749), "469.749");
     same(num_milliseconds(0.05968), "0.0597");
@@ -48,6 +49,10 @@ TEST(factors_are_those_of_the_hand_written_reports)
     same(num_times(13366.90 / 1181.64), "11.3");
     same(num_factor_error(1.2134, 0.0123), "1.21x ± 0.01");
     same(num_factor_error(0.667, 7e-17), "0.67x ± 0");
+    same(num_factor(9.3e-5), "0.000093x");
+    same(num_factor(0.02), "0.020x");
+    same(num_factor_error(0.0678, 6e-5), "0.07x ± 0.00006");
+    same(num_factor_error(1e-20, 1e-22), "1e-20x ± 1e-22");
     same(num_growth(469.749 / 22.7681), "20.6x");
     same(num_rate(4096 / 22.7681), "180");
     same(num_rate(16384 / 469.749), "35");

@@ -52,6 +52,25 @@ TEST(a_value_with_its_unit_uses_milliseconds_below_ten)
     assert_string_equal(metric_with_unit(METRIC_VGPRS, 96).s, "96");
 }
 
+TEST(values_of_one_sentence_share_their_unit)
+{
+    assert_string_equal(metric_beside(METRIC_WALL_S, 0.0095, 1.02).s, "0.0095 s");
+    assert_string_equal(metric_beside(METRIC_WALL_S, 1.02, 0.0095).s, "1.02 s");
+    assert_string_equal(metric_beside(METRIC_WALL_S, 0, 0.0095).s, "0.0000 ms");
+    assert_string_equal(metric_beside(METRIC_WALL_S, 0.0095, NAN).s, "9.500 ms");
+}
+
+TEST(a_column_of_short_times_has_a_unit_that_reads_well)
+{
+    assert_string_equal(time_unit_of(NAN).name, "s");
+    assert_string_equal(time_unit_of(0).name, "s");
+    assert_string_equal(time_unit_of(0.0767).name, "s");
+    assert_string_equal(time_unit_of(0.005).name, "ms");
+    assert_string_equal(time_unit_of(0.000236).name, "us");
+    assert_string_equal(time_unit_of(2.63e-7).name, "ns");
+    assert_string_equal(time_unit_of(1e-12).name, "ns");
+}
+
 TEST(what_was_not_measured_is_a_dash_without_a_unit)
 {
     struct quantity q = quantity_of(METRIC_PREFILL_S, true);
