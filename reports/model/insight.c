@@ -16,7 +16,7 @@ static const struct cell *counterpart(const struct report_model *m, const struct
     return run_data_cell(&m->now, m->now.variants[d->reference].name, c->context);
 }
 
-static bool like_work(const struct report_model *m, const struct cell *c, const struct variant_delta *d)
+bool insight_like_work(const struct report_model *m, const struct cell *c, const struct variant_delta *d)
 {
     const struct cell *other = counterpart(m, c, d);
     return !other || insight_same_work(m, c, other);
@@ -51,12 +51,14 @@ struct standing_range insight_standing(const struct report_model *m, size_t vari
         struct variant_delta d =
             other == m->reference ? m->vs[i]
                                   : compare_pair(&m->now, c->variant, other, c->context, m->primary.metric);
-        if (!isfinite(d.factor) || d.variant == d.reference)
+        if (d.variant == d.reference)
             continue;
-        if (!like_work(m, c, &d)) {
+        if (!insight_like_work(m, c, &d)) {
             s.unlike++;
             continue;
         }
+        if (!isfinite(d.factor))
+            continue;
         if (!both_ok(m, c, &d)) {
             s.not_ok++;
             continue;

@@ -64,6 +64,8 @@ struct cell_spread insight_spread(const struct run_data *run, const struct cell 
 
 /* Whether the recorded shapes of two cells are the same, as far as they are known. */
 bool insight_same_work(const struct report_model *m, const struct cell *a, const struct cell *b);
+/* The same of a cell and the one that it is compared with. */
+bool insight_like_work(const struct report_model *m, const struct cell *c, const struct variant_delta *d);
 /* Whether the repetitions of a cell differ in shape among themselves. */
 bool insight_several_shapes(const struct report_model *m, const struct cell *c);
 

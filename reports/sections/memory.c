@@ -45,6 +45,24 @@ static void add_row(const struct report_model *m, const struct memory_row *r, en
     flag(t, r, lang);
 }
 
+/* Explains the columns that are there. */
+static void note(const struct report_model *m, struct md *w)
+{
+    bool vram = false, slope = false;
+    for (size_t i = 0; i < m->memory.count; i++) {
+        vram |= isfinite(m->memory.cells[i].vram_before);
+        slope |= isfinite(m->memory.cells[i].slope);
+    }
+    md_say(w, MSG_MEMORY_NOTE);
+    if (vram)
+        md_say(w, MSG_MEMORY_VRAM);
+    if (slope)
+        md_say(w, MSG_MEMORY_SLOPE);
+    if (vram || slope)
+        md_say(w, MSG_MEMORY_FLAGGED);
+    md_end(w);
+}
+
 void section_memory(const struct report_model *m, struct md *w)
 {
     AUTO(table_release) struct table t = {0};
@@ -60,6 +78,6 @@ void section_memory(const struct report_model *m, struct md *w)
     if (table_rows(&t)) {
         md_heading(w, 2, MSG_H_MEMORY);
         md_table(w, &t);
-        md_para(w, MSG_MEMORY_NOTE);
+        note(m, w);
     }
 }

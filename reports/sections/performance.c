@@ -28,11 +28,14 @@ void section_performance(const struct report_model *m, struct md *w)
 
 void section_own_metrics(const struct report_model *m, struct md *w)
 {
-    AUTO(table_release) struct table t = {0};
-    table_own_metrics(&t, &m->now, m->primary.metric, w->lang);
-    if (table_rows(&t)) {
-        md_heading(w, 2, MSG_H_OWN_METRICS);
-        md_table(w, &t);
+    bool any = true;
+    for (size_t part = 0; any; part++) {
+        AUTO(table_release) struct table t = {0};
+        any = table_own_metrics(&t, &m->now, m->primary.metric, part, w->lang);
+        if (table_rows(&t) && part == 0)
+            md_heading(w, 2, MSG_H_OWN_METRICS);
+        if (table_rows(&t))
+            md_table(w, &t);
     }
 }
 
@@ -56,7 +59,7 @@ void section_consolidated(const struct report_model *m, struct md *w)
 static void speedup_row(const struct report_model *m, const struct cell *c, size_t other, struct table *t)
 {
     struct variant_delta d = compare_pair(&m->now, c->variant, other, c->context, m->primary.metric);
-    if (!isfinite(d.factor) || d.reference == c->variant)
+    if (!isfinite(d.factor) || d.reference == c->variant || !insight_like_work(m, c, &d))
         return;
     table_code(t, m->now.variants[c->variant].name);
     table_code(t, m->now.variants[d.reference].name);
@@ -77,7 +80,7 @@ static const struct cell *fastest_at_last(const struct report_model *m)
     const struct cell *best = NULL;
     for (size_t i = 0; i < m->now.n_cells; i++) {
         const struct cell *c = &m->now.cells[i];
-        if (isfinite(c->median[m->primary.metric]) &&
+        if (isfinite(c->median[m->primary.metric]) && insight_like_work(m, c, &m->vs[i]) &&
             (!best || c->context > best->context ||
              (c->context == best->context && c->median[m->primary.metric] < best->median[m->primary.metric])))
             best = c;

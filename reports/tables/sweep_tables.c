@@ -55,18 +55,19 @@ static void add_absent(struct table *t, const struct sweep_side *s)
         table_text(t, NUM_NONE);
 }
 
-static void add_side(struct table *t, const struct sweep_side *s)
+static void add_side(struct table *t, const struct sweep_side *s, enum report_lang lang)
 {
-    char tests[48], range[96];
+    char tests[48];
+    AUTO(buf_release) struct buf range = {.max = 96};
     const struct run_info *r = &s->run.info;
     snprintf(tests, sizeof tests, "%d/%d", r->counts.ok, r->counts.total);
-    snprintf(range, sizeof range, "%s to %s", num_factor(s->low).s, num_factor(s->high).s);
+    message_plain(&range, lang, MSG_RANGE, num_factor(s->low).s, num_factor(s->high).s);
     table_code(t, r->run_id);
     table_marked(t, run_status_name(r->status), mark_of(r->status));
     table_text(t, tests);
     table_text(t, num_duration(r->wall_s).s);
     table_text(t, s->cells ? num_factor(s->ratio).s : NUM_NONE);
-    table_text(t, s->cells ? range : NUM_NONE);
+    table_text(t, s->cells ? buf_str(&range) : NUM_NONE);
     if (*s->failure)
         table_code(t, s->failure);
     else
@@ -79,7 +80,7 @@ void table_sweep_nodes(struct table *t, const struct sweep_model *m, enum report
     for (size_t i = 0; i < m->n_sides; i++) {
         table_code(t, m->sides[i].node);
         if (m->sides[i].has_run)
-            add_side(t, &m->sides[i]);
+            add_side(t, &m->sides[i], lang);
         else
             add_absent(t, &m->sides[i]);
     }

@@ -266,28 +266,32 @@ static bool is_own(const struct metric_set *measured, enum metric m, enum metric
     return measured->has[m] && m != primary && metric_info(m)->kind == METRIC_OF_EXTRA;
 }
 
-void table_own_metrics(struct table *t, const struct run_data *run, enum metric primary,
+bool table_own_metrics(struct table *t, const struct run_data *run, enum metric primary, size_t part,
                        enum report_lang lang)
 {
+    enum { COLUMNS_MAX = 10 };
     struct metric_set measured = {0};
-    size_t own = 0;
+    enum metric shown[COLUMNS_MAX];
+    size_t own = 0, n = 0;
     run_data_measured(run, &measured);
     table_numbers(t, lang, MSG_COL_CONTEXT);
     table_texts(t, lang, MSG_COL_VARIANT);
     for (int m = 0; m < METRIC_COUNT; m++)
-        if (is_own(&measured, (enum metric)m, primary)) {
+        if (is_own(&measured, (enum metric)m, primary) && own++ / COLUMNS_MAX == part) {
             table_column(t, metric_info((enum metric)m)->title, true);
-            own++;
+            shown[n++] = (enum metric)m;
         }
     AUTO_FREE size_t *order = cells_by_context(run);
-    for (size_t k = 0; own && k < run->n_cells; k++) {
+    for (size_t k = 0; n && k < run->n_cells; k++) {
         const struct cell *c = &run->cells[order[k]];
+        if (c->ok == 0)
+            continue;
         add_context(t, c->context);
         table_code(t, run->variants[c->variant].name);
-        for (int m = 0; m < METRIC_COUNT; m++)
-            if (is_own(&measured, (enum metric)m, primary))
-                table_text(t, metric_text((enum metric)m, c->median[m]).s);
+        for (size_t i = 0; i < n; i++)
+            table_text(t, metric_text(shown[i], c->median[shown[i]]).s);
     }
+    return n > 0;
 }
 
 static void scaling_flag_cell(struct table *t, enum scaling_flag flag, enum report_lang lang)

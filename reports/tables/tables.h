@@ -29,8 +29,8 @@ bool variants_hidden(const struct variant_delta *vs, size_t n);
 /* Context, Variant, Kernel name, Prefill (s) or the primary metric, vs Baseline, Status. */
 void table_consolidated(struct table *t, const struct variant_view *v, enum report_lang lang);
 /* Context, Variant, and a column for each metric that is not built in and was measured, except the primary
- * one. Without columns for them if there are none. */
-void table_own_metrics(struct table *t, const struct run_data *run, enum metric primary,
+ * one, of the cells with results: part 0 has the first such metrics. False if the part has none. */
+bool table_own_metrics(struct table *t, const struct run_data *run, enum metric primary, size_t part,
                        enum report_lang lang);
 /* Context, Variant, prefill_s, wall_time_s, attn_impl, Throughput (tok/s), Status. */
 void table_performance(struct table *t, const struct variant_view *v, enum report_lang lang);

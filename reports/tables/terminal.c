@@ -72,9 +72,12 @@ static void write_behind(const struct table *t, struct screen screen, struct buf
 
 void terminal_own_metrics(const struct run_data *run, struct screen screen, struct buf *out)
 {
-    AUTO(table_release) struct table t = {0};
-    table_own_metrics(&t, run, run_data_metric(run), REPORT_EN);
-    write_behind(&t, screen, out);
+    bool any = true;
+    for (size_t part = 0; any; part++) {
+        AUTO(table_release) struct table t = {0};
+        any = table_own_metrics(&t, run, run_data_metric(run), part, REPORT_EN);
+        write_behind(&t, screen, out);
+    }
 }
 
 void terminal_activity(const struct run_data *run, struct screen screen, struct buf *out)

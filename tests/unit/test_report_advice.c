@@ -58,6 +58,63 @@ TEST(shapes_of_different_batches_are_not_summed_into_advice)
     holds(text, "`v3` at 512: its repetitions have different shapes");
 }
 
+/* v3 and v4 take half and a quarter of baseline's time, for an eighth of its work. */
+TEST(variants_of_different_work_are_ranked_in_no_table)
+{
+    AUTO(store_close) struct store s = open_store("unlike.db");
+    struct draft d;
+    draft_night(&d, 1);
+    draft_launch(&d, (struct launch_of){"baseline", 512, 1, 4, 8, 384, 0});
+    draft_launch(&d, (struct launch_of){"v3", 512, 1, 2, 1, 384, 0});
+    draft_launch(&d, (struct launch_of){"v4", 512, 1, 1, 1, 384, 0});
+    must_store(&s, &d);
+    AUTO_FREE char *text = render(&s, report_defaults());
+    holds(text, "- `v3` does different work from `baseline`");
+    holds(text, "- `v4` is 2.00x faster than `v3` at 512.");
+    lacks(text, "Faster  ");
+    lacks(text, "4.00x");
+}
+
+/* More than a table has columns. */
+TEST(whatever_a_program_printed_is_shown)
+{
+    struct err err = {0};
+    struct draft d;
+    char name[32];
+    metric_forget(); /* what the tests before printed */
+    draft_night(&d, 1);
+    draft_shot(&d, "base", 256, 1, 1);
+    for (int i = 0; i < 16; i++) {
+        snprintf(name, sizeof name, "printed_%d", i);
+        assert_ok(draft_add_extra(&d.tests[0], name, 1000 + i, &err), &err);
+    }
+    draft_shot(&d, "base", 512, 1, 1)->status = STATUS_SKIPPED;
+    AUTO_FREE char *text = render_draft("printed.db", &d, REPORT_EN);
+    char *values = strstr(text, "## Other values that the program printed");
+    assert_non_null(values);
+    char *behind = strstr(values + 1, "\n## ");
+    if (behind)
+        *behind = '\0';
+    for (int i = 0; i < 16; i++) {
+        snprintf(name, sizeof name, "| printed_%d ", i);
+        holds(values, name);
+        snprintf(name, sizeof name, " %d |", 1000 + i);
+        holds(values, name);
+    }
+    lacks(values, "512");
+}
+
+TEST(the_note_on_memory_explains_only_columns_that_are_there)
+{
+    struct draft d;
+    draft_night(&d, 1);
+    draft_shot(&d, "base", 256, 1, 1)->value[METRIC_RSS_PEAK] = 1 << 22;
+    AUTO_FREE char *text = render_draft("resident.db", &d, REPORT_EN);
+    holds(text, "\nPeaks are medians of the repetitions.\n");
+    lacks(text, "VRAM before");
+    lacks(text, "Slope:");
+}
+
 /* Any program may print rel_l2: what it compared with is not known. */
 TEST(errors_are_said_to_be_those_that_the_program_reported)
 {

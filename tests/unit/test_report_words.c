@@ -1,6 +1,7 @@
 /* What a report says: its title and units from what was measured, one line for what is alike, and nothing of
  * what is not there. */
 #include "reports/report.h"
+#include "reports/tables/sweep_tables.h"
 #include "tests/unit/results_support.h"
 
 /* The newest run as Markdown; to be free()d. */
@@ -297,6 +298,19 @@ TEST(a_picture_says_when_it_does_not_show_all)
     if (!strstr(buf_str(&out), "gnuplot is not installed"))
         holds(buf_str(&out), "one group of bars per context (the first 8 of 20 variants)](");
     lacks(buf_str(&out), "gnuplot failed");
+}
+
+TEST(the_range_of_a_node_is_in_the_language_of_its_table)
+{
+    struct sweep_side side = {
+        .node = "b", .has_run = true, .cells = 2, .ratio = 1, .low = 0.98, .high = 1.02};
+    const struct sweep_model m = {.sides = &side, .n_sides = 1};
+    AUTO(table_release) struct table t = {0};
+    AUTO(buf_release) struct buf all = {.max = 4096};
+    table_sweep_nodes(&t, &m, REPORT_ES);
+    for (size_t i = 0; i < t.n_cells; i++)
+        buf_printf(&all, "|%s", t.cells[i].text);
+    holds(buf_str(&all), "|0.98x a 1.02x");
 }
 
 GROUP(scratch_make, scratch_remove);
