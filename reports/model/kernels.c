@@ -1,6 +1,7 @@
 /* Kernels: shapes, accuracy and roofline position of the cells of a kernel benchmark, and the stages of a
  * model's prefill. Read from what tests printed in addition to the timings that every test has. */
 #include "common/base/alloc.h"
+#include "reports/model/insight.h"
 #include "reports/model/parts.h"
 
 #include <math.h>
@@ -126,6 +127,14 @@ static void read_stages(struct report_model *m, const struct extra_list *extras)
     }
 }
 
+/* Variants that do different work are not ranked, in any table or picture. */
+static void leave_unlike(struct report_model *m)
+{
+    for (size_t i = 0; i < m->n_vs; i++)
+        if (m->vs[i].variant != m->vs[i].reference && !insight_like_work(m, &m->now.cells[i], &m->vs[i]))
+            m->vs[i].factor = m->vs[i].factor_error = (double)NAN;
+}
+
 int model_kernels(struct report_model *m, struct err *err)
 {
     AUTO(report_extras_release) struct extra_list extras = {0};
@@ -147,5 +156,6 @@ int model_kernels(struct report_model *m, struct err *err)
             m->kernel.count++;
     }
     read_stages(m, &extras);
+    leave_unlike(m);
     return 0;
 }

@@ -1,13 +1,11 @@
 #include "reports/model/model.h"
 
 #include "common/base/text.h"
-#include "reports/model/insight.h"
 #include "reports/model/parts.h"
 #include "results/query/find_run.h"
 #include "results/store/run_folder.h"
 #include "results/store/runs.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,14 +62,6 @@ int model_pending(const struct run_details *details, char *out, size_t size, str
     return summary_text(details, "pending", out, size, err);
 }
 
-/* Variants that do different work are not ranked, in any table or picture. */
-static void leave_unlike(struct report_model *m)
-{
-    for (size_t i = 0; i < m->n_vs; i++)
-        if (m->vs[i].variant != m->vs[i].reference && !insight_like_work(m, &m->now.cells[i], &m->vs[i]))
-            m->vs[i].factor = m->vs[i].factor_error = (double)NAN;
-}
-
 static int load_parts(struct report_model *m, struct err *err)
 {
     if (load_run(m, err) != 0 || model_comparison(m, err) != 0 || model_commits(m, err) != 0)
@@ -84,7 +74,6 @@ static int load_parts(struct report_model *m, struct err *err)
         model_changed_code(m, err) != 0 || model_kernels(m, err) != 0)
         return -1;
     model_launched(m);
-    leave_unlike(m);
     if (notes_load(m->subject->store, m->now.info.ticket, m->now.info.run_id, &m->notes, err) != 0)
         return -1;
     return report_costs_load(m->subject->store, &m->now.info, COST_ROWS_SHOWN, &m->costs, err);
