@@ -2,6 +2,7 @@
 # Planted nights, measured whole and with --changed: both find the same. A plan of 8 variants of 8 contexts, whose times are simulated, has
 # a history of equal nights; each planted night begins with that, and changes no variant or one, which is mostly slower by 5 to 10 %; in some
 # the node drifts. PLANTED=40 makes so many, of 5 repetitions and after 9 nights, which takes a quarter of an hour; SEED has others.
+# unsanitized: hundreds of starts of programs; integration/changed runs the same code
 # timeout: 1800
 . tests/lib.sh
 . tests/store.sh
