@@ -185,9 +185,11 @@ bound() {
     like "and says why" "$(summary bound .reason)" 'GPU 1d0fbe6a2a1c0001 is not used by this run, or was taken out of it'
 }
 
+# The others begin in turn, each once the one before it uses its GPU.
 # shellcheck disable=SC2016 # for the test's shell
 alone() {
-    points alone 'mkdir '"$TMPDIR"'/now.$1.$KERNSWEEP_VARIANT; sleep 0.1; n=$(ls -d '"$TMPDIR"'/now.* | wc -l)
+    points alone 'mkdir '"$TMPDIR"'/now.$1.$KERNSWEEP_VARIANT; echo 2097152000 1<>'"$SYS"'/class/drm/card$n/device/mem_info_vram_used; sleep 0.5
+        echo 1048576000 1<>'"$SYS"'/class/drm/card$n/device/mem_info_vram_used; n=$(ls -d '"$TMPDIR"'/now.* | wc -l)
         rmdir '"$TMPDIR"'/now.$1.$KERNSWEEP_VARIANT; [ $KERNSWEEP_VARIANT != quiet ] || [ $n = 1 ] || exit 7; '"$good" \
         "$(jq -nc '{tests: [range(1; 5) | {variant: ("v", "quiet"), context: .}]}')"
     edit alone '.job.variants += [.job.variants[0] + {name: "quiet", alone: true}]'
