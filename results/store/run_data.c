@@ -54,7 +54,7 @@ static void summarise(const struct run_data *r, struct cell *c, double *scratch)
         summarise_warmups(r, c);
     for (int m = 0; m < METRIC_COUNT; m++) {
         size_t n = run_data_values(r, c, (enum metric)m, scratch);
-        c->n[m] = (uint16_t)n;
+        c->n[m] = n < UINT16_MAX ? (uint16_t)n : UINT16_MAX;
         c->median[m] = stats_median(scratch, n);
     }
 }
