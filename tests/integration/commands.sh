@@ -164,7 +164,7 @@ lists_of_runs() {
     exits "an unknown key exits 2" 2 ks runs --sort size
     like "and is answered with those that are known" "$ERR" 'expected one of date, node, .*failed, found "size"'
     exits "--limit 0 exits 2" 2 ks runs --limit 0
-    exits "--limit and --all exclude each other" 2 ks runs --limit 1 --all
+    exits "runs takes --limit or --all" 2 ks runs --limit 1 --all
     exits "the list's options do not go with a change" 2 ks runs remove "$(sql "SELECT run_id FROM run WHERE tag = 'clean'")" --limit 1
     is "history prints as many rows as asked for" \
         "$(ks history --variant good --context 16 --ticket pipe --mode perf --limit 1 2>/dev/null | grep -c '^20..-')" 1
