@@ -409,7 +409,7 @@ bisect_of_another_plan() {
     exits "--continue after the plan changed exits 2" 2 ks bisect --continue
     like "and is explained" "$ERR" "plan.json: changed since the search began"
     exits "the same command exits 0" 0 bisect --good c0 --bad c12
-    like "and says that it is another search" "$ERR" "^bisect $name of the same commits is not finished"
+    like "and says that it is another search" "$ERR" "^bisect $name of the same commits is unfinished"
     like "which finds what this plan measures" "$OUT" "^not reproducible: measured alternately, the bad end is not slower"
     cp "$TMPDIR/other/plan.json" "$TMPDIR/plan.json"
     exits "with the old plan, the old search goes on" 0 ks bisect --continue "$name"
