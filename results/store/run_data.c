@@ -3,6 +3,7 @@
 #include "common/base/alloc.h"
 #include "results/stats/stats.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +55,8 @@ static void summarise(const struct run_data *r, struct cell *c, double *scratch)
         summarise_warmups(r, c);
     for (int m = 0; m < METRIC_COUNT; m++) {
         size_t n = run_data_values(r, c, (enum metric)m, scratch);
-        c->n[m] = n < UINT16_MAX ? (uint16_t)n : UINT16_MAX;
+        static_assert(LIMIT_TESTS <= UINT16_MAX, "a cell may have all tests of a run");
+        c->n[m] = (uint16_t)n;
         c->median[m] = stats_median(scratch, n);
     }
 }

@@ -164,7 +164,7 @@ struct cell {
     const char *reason; /* of that repetition, "" if OK; points into tests */
     double timeout_s;
     double median[METRIC_COUNT]; /* over counted OK repetitions */
-    uint16_t n[METRIC_COUNT];    /* how many values are behind each median; UINT16_MAX: so many or more */
+    uint16_t n[METRIC_COUNT];    /* how many values are behind each median */
 };
 
 /* A property of the node or of the job's environment: "driver", "rocm", "env.HIP_LAUNCH_BLOCKING". */

@@ -476,18 +476,6 @@ TEST(values_below_zero_were_measured_and_have_no_ratio)
     assert_int_equal(c.deltas[0].reason, REASON_NO_RATIO);
 }
 
-TEST(a_cell_of_very_many_repetitions_has_values)
-{
-    enum { REPETITIONS = UINT16_MAX + 1 };
-    struct draft d;
-    draft_night(&d, 1);
-    for (int r = 1; r <= REPETITIONS; r++)
-        draft_shot(&d, "v", 1000, r, 1);
-    AUTO(run_data_release) struct run_data run = run_of_draft(&d);
-    assert_int_equal(run.cells[0].count, REPETITIONS);
-    assert_int_equal(run.cells[0].n[METRIC_PREFILL_S], UINT16_MAX);
-}
-
 /* Two variants on a machine so busy that repetitions vary by half: `mine` and `other` times as slow as in the
  * base. */
 static struct run_data busy_night(int number, double mine, double other, int repetitions)
