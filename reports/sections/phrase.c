@@ -241,3 +241,12 @@ void phrase_repetitions(struct buf *out, enum report_lang lang, const struct run
     if (per_context(&w, lang, run, cell_warmups, ""))
         message_plain(out, lang, MSG_PLUS_WARMUP, buf_str(&w));
 }
+
+void phrase_stopped_variant(const struct run_variant *variant, struct md *w)
+{
+    md_bullet(w);
+    md_say(w, MSG_VALIDATION_VARIANT, variant->name, status_name(variant->status));
+    if (*variant->reason)
+        md_say(w, MSG_BECAUSE, variant->reason);
+    md_line(w);
+}

@@ -5,6 +5,7 @@
 
 #include "common/base/buf.h"
 #include "reports/model/insight.h"
+#include "reports/render/markdown.h"
 #include "reports/words/message.h"
 #include "reports/words/number.h"
 #include "results/store/run_data.h"
@@ -34,5 +35,7 @@ struct num phrase_waves(enum report_lang lang, double waves, bool nvidia);
 void phrase_hosts(struct buf *out, const struct run_data *run);
 /* "180 s at 4096, 600 s at 8192", or one value if all are the same. */
 void phrase_timeouts(struct buf *out, enum report_lang lang, const struct run_data *run);
+/* Adds an item with its name, status and reason. */
+void phrase_stopped_variant(const struct run_variant *variant, struct md *w);
 /* "1", or "2 at 4096, 1 at 8192": counted repetitions, then warm-up repetitions if there are any. */
 void phrase_repetitions(struct buf *out, enum report_lang lang, const struct run_data *run);

@@ -415,16 +415,9 @@ static bool has_cell(const struct run_data *run, size_t variant)
 /* Variants that a build or a gate stopped before any test of theirs was listed: no cell tells of them. */
 static void stopped_variants(const struct report_model *m, struct md *w)
 {
-    for (size_t v = 0; v < m->now.n_variants; v++) {
-        const struct run_variant *variant = &m->now.variants[v];
-        if (variant->status == STATUS_OK || has_cell(&m->now, v))
-            continue;
-        md_bullet(w);
-        md_say(w, MSG_VALIDATION_VARIANT, variant->name, status_name(variant->status));
-        if (*variant->reason)
-            md_say(w, MSG_BECAUSE, variant->reason);
-        md_line(w);
-    }
+    for (size_t v = 0; v < m->now.n_variants; v++)
+        if (m->now.variants[v].status != STATUS_OK && !has_cell(&m->now, v))
+            phrase_stopped_variant(&m->now.variants[v], w);
 }
 
 /* The part of a fact's key behind its start, or NULL. */

@@ -60,16 +60,9 @@ static void gates(const struct report_model *m, struct md *w)
 /* Lists the variants that a build or a gate stopped. */
 static void variants(const struct report_model *m, struct md *w)
 {
-    for (size_t v = 0; v < m->now.n_variants; v++) {
-        const struct run_variant *variant = &m->now.variants[v];
-        if (variant->status == STATUS_OK)
-            continue;
-        md_bullet(w);
-        md_say(w, MSG_VALIDATION_VARIANT, variant->name, status_name(variant->status));
-        if (*variant->reason)
-            md_say(w, MSG_BECAUSE, variant->reason);
-        md_line(w);
-    }
+    for (size_t v = 0; v < m->now.n_variants; v++)
+        if (m->now.variants[v].status != STATUS_OK)
+            phrase_stopped_variant(&m->now.variants[v], w);
     md_end(w);
 }
 
