@@ -61,7 +61,7 @@ int gpu_idle_await(struct suite *s, char *reason, struct err *err)
     if (idle != 0 || s->loop.stop)
         return idle;
     reason_set(reason,
-               "the GPUs were idle for no %g s on end: another program uses them, with a load of %.0f %%",
+               "the GPUs were never idle for %g s: another program uses them, with a load of up to %.0f %%",
                window_s, load);
     return must ? 0 : suite_note(s, err, "%s", reason) != 0 ? -1 : 1;
 }

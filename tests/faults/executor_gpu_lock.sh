@@ -136,12 +136,12 @@ busy_in_bursts() {
     bursts 95
     sweep pair "$good" '{"purpose": "ab"}'
     is "ab is BLOCKED by a GPU that another program uses now and then" "$(result pair)" "BLOCKED 0"
-    like "the reason names its load" "$(summary pair .reason)" '^the GPUs were idle for no 2 s on end: .*95 %'
+    like "the reason names its load" "$(summary pair .reason)" '^the GPUs were never idle for 2 s: .*95 %'
     sweep impatient "$good"
     is "a sweep without lock_wait_s runs at once" "$(result impatient)" "COMPLETE 1"
     sweep patient "$good" '{"lock_wait_s": 0.5}'
     is "one with lock_wait_s runs after that time" "$(result patient)" "COMPLETE 1"
-    like "and says so" "$(messages patient)" 'the GPUs were idle for no 2 s on end: .*95 %'
+    like "and says so" "$(messages patient)" 'the GPUs were never idle for 2 s: .*95 %'
     sweep later "$good" '{"purpose": "ab", "lock_wait_s": 600}'
     waits later '.event == "NODE" and ((.message // "") | test("waiting up to 600 s for idle GPUs"))'
     rm "$TMPDIR/busy"

@@ -248,7 +248,7 @@ baseline_replaced() {
     like "its summary says what stays open" "$(newest_summary)" "not compared tonight: 2 cells open from earlier nights"
     exits "the next night, as slow, exits 0" 0 "${night[@]}"
     is "it is no recovery either" "$(last_news)" quiet
-    like "its summary says why" "$(newest_summary)" "the baseline is a different one: nothing is open against it, but that is no recovery"
+    like "its summary says why" "$(newest_summary)" "the baseline changed: nothing is open against the new one, which does not show a recovery"
     write_plan 1.5 0.1
     exits "a night slower than the new baseline exits 4" 4 "${night[@]}"
     write_plan 0.9 0.1

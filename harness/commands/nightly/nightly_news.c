@@ -119,7 +119,7 @@ static void add_line_of_open(const struct night_findings *f, const struct nightl
         json_array_append_new(
             lines,
             json_string(
-                "the baseline is a different one: nothing is open against it, but that is no recovery"));
+                "the baseline changed: nothing is open against the new one, which does not show a recovery"));
 }
 
 void night_add_lines(const struct night_findings *f, const struct nightly_state *before, int code,
