@@ -252,24 +252,30 @@ static cmark_node *parse_headings(cmark_parser *parser, const char *markdown)
     return cmark_parser_finish(parser);
 }
 
+static bool is_delimiter_row(const char *line)
+{
+    return line[strspn(line, "|:- ")] == '\n';
+}
+
 /* Returns the length up to a row of a table after which ROWS_MOST or more have been; len: there is none.
- * head: its first two lines. */
-static size_t find_cut(const char *text, size_t len, const char **head)
+ * goes_on: the text begins within one. head: its first two lines. */
+static size_t find_cut(const char *text, size_t len, bool goes_on, const char **head)
 {
     enum { ROWS_MOST = 1000 };
-    const char *first = NULL;
+    bool table = false;
     size_t rows = 0, fence = 0;
     for (const char *line = text; line && line < text + len; line = next_line(line)) {
         size_t ticks = strspn(line, "`");
         if (ticks >= (fence ? fence : 3))
             fence = fence ? 0 : ticks;
         rows = !fence && *line == '|' ? rows + 1 : 0;
-        if (rows == 1)
-            first = line;
-        if (rows <= ROWS_MOST)
-            continue;
-        *head = first;
-        return (size_t)(line - text);
+        if (rows == 1) {
+            *head = line;
+            table = goes_on && line == text;
+        }
+        table |= rows == 2 && is_delimiter_row(line);
+        if (table && rows > ROWS_MOST)
+            return (size_t)(line - text);
     }
     return len;
 }
@@ -300,7 +306,8 @@ static bool add_sections(struct page *p, const char *text)
     bool ok = true;
     while (ok && *text) {
         const char *next = find_line(next_line(text), "## ");
-        size_t section = next ? (size_t)(next - text) : strlen(text), len = find_cut(text, section, &head);
+        size_t section = next ? (size_t)(next - text) : strlen(text),
+               len = find_cut(text, section, begun != NULL, &head);
         p->resumed = begun != NULL;
         p->cut = len < section;
         ok = add_part(p, begun, text, len);

@@ -48,3 +48,16 @@ TEST(a_long_table_is_one)
         assert_true(strstr(main, "<th>c</th>") > strstr(main, "Between.") && strstr(main, "After."));
     }
 }
+
+TEST(long_text_that_is_no_table_stays_as_it_is)
+{
+    static struct figure_set none;
+    struct err err;
+    AUTO(buf_release) struct buf text, page;
+    buf_init(&text, 1 << 20);
+    buf_init(&page, 4 << 20);
+    buf_puts(&text, "# Title\n\n## First\n\n");
+    add_rows(&text, 2500);
+    assert_int_equal(html_render(&text, &none, REPORT_EN, "t", &page, &err), 0);
+    assert_int_equal(occurrences(buf_str(&page), "| one | two |"), 2500);
+}
