@@ -25,9 +25,11 @@ __attribute__((format(printf, 1, 2))) static struct num format(const char *fmt, 
 /* From here on, a double has no decimals, and soon more digits than there is room for. */
 static const double too_long = 1e15;
 
+/* What is rounded to zero has no sign. */
 static struct num fixed(double v, int decimals)
 {
-    return fabs(v) < too_long ? format("%.*f", decimals, v) : format("%.4g", v);
+    struct num n = fabs(v) < too_long ? format("%.*f", decimals, v) : format("%.4g", v);
+    return n.s[0] == '-' && !n.s[strspn(n.s, "-0.")] ? fixed(0, decimals) : n;
 }
 
 /* A small number, without the exponent that readers would have to decode. */

@@ -107,6 +107,7 @@ TEST(huge_numbers_are_whole)
     same(num_rate(-1e39), "-1e+39");
     same(num_plain(1e39), "1e+39");
     same(num_fixed(1e39, 3), "1e+39");
+    same(num_fixed(-0.04, 1), "0.0");
     same(num_factor(1e39), "1e+39x");
     same(num_factor_error(1e39, 1e38), "1e+39x ± 1e+38");
     same(num_factor_below(1e39), "< 1e+39x");
