@@ -5,7 +5,7 @@
 static const double wall_tolerance = 0.02, wall_tolerance_s = 0.05;
 static const char *const directions[] = {"less", "more", NULL};
 
-static bool is_unit(const char *text)
+bool own_metric_is_unit(const char *text)
 {
     for (; *text; text++)
         if (*text <= ' ' || *text > '~')
@@ -16,7 +16,7 @@ static bool is_unit(const char *text)
 const struct key own_metric_keys[] = {
     {KEY_AT(struct own_metric, name), .kind = KEY_NAME, .in = IN_BOTH, .required = true, .most = LIMIT_NAME},
     {KEY_AT(struct own_metric, unit), .kind = KEY_TEXT, .in = IN_BOTH, .most = LIMIT_UNIT, .text = "",
-     .accepts = is_unit, .expected = "a unit without spaces, such as \"GB/s\""},
+     .accepts = own_metric_is_unit, .expected = "a unit without spaces, such as \"GB/s\""},
     {KEY_AT(struct own_metric, better), .kind = KEY_WORD, .in = IN_BOTH, .required = true,
      .words = directions},
     {KEY_AT(struct own_metric, from), .kind = KEY_TEXT, .in = IN_BOTH, .least = 1, .most = 255},

@@ -28,6 +28,8 @@ int own_metrics_read(struct own_metrics *out, const struct json_at *at, enum doc
 const struct own_metric *own_metrics_find(const struct own_metrics *m, const char *name);
 const struct own_metric *own_metrics_primary(const struct own_metrics *m);
 
+/* Whether it is printable ASCII without blanks; "" is. */
+bool own_metric_is_unit(const char *text);
 /* Whether `name` is a built-in metric, or a special word among the timings. */
 bool own_metric_is_reserved(const char *name);
 /* Returns the seconds per unit of time ("s", "ms", "us", "ns", "min", "h"); 0 for every other unit. */

@@ -1,5 +1,7 @@
 #include "harness/propose/unit.h"
 
+#include "common/contract/own_metric.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -144,7 +146,7 @@ static void name_amount(const char *word, char *out, size_t cap)
 static bool give(struct propose_unit *out, const char *a, const char *b, const char *c, bool more)
 {
     int n = snprintf(out->unit, sizeof out->unit, "%s%s%s%s%s", a, *b ? "/" : "", b, *c ? "/" : "", c);
-    if (n >= (int)sizeof out->unit)
+    if (n >= (int)sizeof out->unit || !own_metric_is_unit(out->unit))
         out->unit[0] = '\0';
     out->more = more;
     return true;

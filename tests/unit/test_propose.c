@@ -77,6 +77,8 @@ static const struct expected samples[] = {
     {"set-up beside the kernel", "init time 812 ms\nkernel average 1.25 ms\n", PROPOSE_REGEX, 2,
      "kernel_average", "ms", false, 1.25},
     {"tokens per second", "eval: 812.3 tokens/s\n", PROPOSE_REGEX, 1, "eval", "tok/s", true, 812.3},
+    {"a word that no unit may have", "speed: 12.5 im\xc3\xa1genes/s\n", PROPOSE_REGEX, 1, "speed", "", true,
+     12.5},
     {"a JSON line", "start\n{\"n\": 4096, \"time_ms\": 1.5, \"gbs\": 1210.5}\n", PROPOSE_JSON, 2, "time_ms",
      "ms", false, 1.5},
     {"the last JSON line", "{\"time_us\": 3}\n{\"time_us\": 2}\n", PROPOSE_JSON, 1, "time_us", "us", false,
