@@ -115,8 +115,11 @@ bound() {
         "$(of_tests '"cpus \(.cpus)"' | xargs -n 2 | sort -u | xargs)"
 }
 
+# Tests start one after the other: the first must not have ended when the last one starts.
+EIGHT_AT_ONCE='.gpus = "all" | .placement = "cell" | .variants[].run[1] = "3"'
+
 cells() {
-    sweep cells '.gpus = "all" | .placement = "cell"'
+    sweep cells "$EIGHT_AT_ONCE"
     exited "exits 0" 0
     is "eight cells use eight GPUs" "$(used_words)" "$(words 0 1 2 3 4 5 6 7)"
 }
@@ -249,7 +252,7 @@ through_sshd() {
     NODE_ENV="KERNSWEEP_FAKE_ROOT=$KERNSWEEP_FAKE_ROOT"
     node_start || { skip "through a real sshd" "no private sshd"; return; }
     PLAN_NODE=loopback KS_OPTIONS=(--ssh-config "$NODE/ssh_config")
-    sweep ssh '.gpus = "all" | .placement = "cell"'
+    sweep ssh "$EIGHT_AT_ONCE"
     exited "exits 0" 0
     is "eight cells use eight GPUs" "$(used_words)" "$(words 0 1 2 3 4 5 6 7)"
     PLAN_NODE=local KS_OPTIONS=()
