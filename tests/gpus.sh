@@ -95,6 +95,7 @@ gpu_lost() {
 
 # Writes the program: use-gpu SECONDS [MIB [KEPT_MIB]]: uses MIB (1000) more of each GPU that it sees, leaves KEPT_MIB in use,
 # and prints its timings. It adds a line to $GPUS_ROOT/used: "START END WORDS NAME", with the GPUs that it saw and $USE_NAME.
+# With $USE_TOGETHER, it does not end before so many of them have begun.
 write_use_gpu() {
     local i words=() files=()
     USE_GPU=$GPUS_ROOT/use-gpu
@@ -116,7 +117,9 @@ each() { # MIB: of every GPU that is seen
     done
 }
 each $((300 + ${2:-1000}))
+echo >>"$GPUS_ROOT/began"
 sleep "$1"
+until [ "$(wc -l <"$GPUS_ROOT/began")" -ge "${USE_TOGETHER:-1}" ]; do sleep 0.1; done
 each $((300 + ${3:-0}))
 echo "$began $EPOCHREALTIME $seen ${USE_NAME:-}" >>"$GPUS_ROOT/used"
 echo '[PERF_TIMING] {"prefill_s": 0.05}'

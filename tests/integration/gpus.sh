@@ -21,7 +21,7 @@ gpu_plan() {
 # sweep TAG FILTER [OPTION...]: its bundle is BUNDLE
 sweep() {
     local tag=$1-$GPUS_VENDOR
-    rm -f "$GPUS_ROOT/used"
+    rm -f "$GPUS_ROOT/used" "$GPUS_ROOT/began"
     gpu_plan "$2" "$TMPDIR/$tag.json"
     try ks_run "$TMPDIR/$tag.json" --tag "$tag" "${@:3}"
     BUNDLE=$(bundle_of "$tag")
@@ -116,7 +116,7 @@ bound() {
 }
 
 # Tests start one after the other: the first must not have ended when the last one starts.
-EIGHT_AT_ONCE='.gpus = "all" | .placement = "cell" | .variants[].run[1] = "3"'
+EIGHT_AT_ONCE='.gpus = "all" | .placement = "cell" | .env.USE_TOGETHER = "8"'
 
 cells() {
     sweep cells "$EIGHT_AT_ONCE"
