@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 enum { ASK_IDENTITIES = 11, TELL_IDENTITIES = 12, ASK_SIGN = 13, TELL_SIGN = 14 };
+enum { SIGN_RSA_SHA2_256 = 2, SIGN_RSA_SHA2_512 = 4 };
 
 /* Listing is instant; signing may wait for the touch of a hardware key. */
 static const double list_deadline_s = 5.0;
@@ -36,6 +37,16 @@ static size_t take_u32(struct cursor *c)
     c->at += 4;
     c->left -= 4;
     return v;
+}
+
+static void take_byte(struct cursor *c)
+{
+    if (c->left == 0) {
+        c->bad = true;
+        return;
+    }
+    c->at++;
+    c->left--;
 }
 
 static const unsigned char *take_string(struct cursor *c, size_t *len)
@@ -172,6 +183,29 @@ void ssh_agent_close(struct ssh_agent *a)
     a->count = 0;
 }
 
+static bool is_text(const unsigned char *s, size_t len, const char *text)
+{
+    return len == strlen(text) && memcmp(s, text, len) == 0;
+}
+
+/* Without one of its flags, an agent signs with RSA and SHA-1, which servers of today refuse. The data name
+ * the algorithm that libssh2 chose (RFC 4252, section 7). */
+static size_t sign_flags(const unsigned char *data, size_t len)
+{
+    struct cursor c = {data, len, false};
+    size_t n;
+    take_string(&c, &n); /* session */
+    take_byte(&c);       /* kind of message */
+    take_string(&c, &n); /* user */
+    take_string(&c, &n); /* service */
+    take_string(&c, &n); /* "publickey" */
+    take_byte(&c);
+    const unsigned char *algorithm = take_string(&c, &n);
+    return is_text(algorithm, n, "rsa-sha2-512")   ? SIGN_RSA_SHA2_512
+           : is_text(algorithm, n, "rsa-sha2-256") ? SIGN_RSA_SHA2_256
+                                                   : 0;
+}
+
 int ssh_agent_sign(struct ssh_agent *a, const struct ssh_agent_key *key, const unsigned char *data,
                    size_t len, unsigned char **sig, size_t *sig_len)
 {
@@ -180,7 +214,7 @@ int ssh_agent_sign(struct ssh_agent *a, const struct ssh_agent_key *key, const u
     buf_putc(&request, ASK_SIGN);
     put_string(&request, key->blob, key->len);
     put_string(&request, data, len);
-    put_u32(&request, 0);
+    put_u32(&request, sign_flags(data, len));
     struct cursor outer;
     a->deadline_ns = clock_deadline_ns(sign_deadline_s);
     AUTO_FREE unsigned char *answer = exchange(a, &request, TELL_SIGN, &outer);
