@@ -16,12 +16,6 @@ static const struct cell *counterpart(const struct report_model *m, const struct
     return run_data_cell(&m->now, m->now.variants[d->reference].name, c->context);
 }
 
-bool insight_like_work(const struct report_model *m, const struct cell *c, const struct variant_delta *d)
-{
-    const struct cell *other = counterpart(m, c, d);
-    return !other || insight_same_work(m, c, other);
-}
-
 /* Repetitions of a cell that is not OK may have values, but no speed can be told from them. */
 static bool both_ok(const struct report_model *m, const struct cell *c, const struct variant_delta *d)
 {
@@ -53,7 +47,7 @@ struct standing_range insight_standing(const struct report_model *m, size_t vari
                                   : compare_pair(&m->now, c->variant, other, c->context, m->primary.metric);
         if (d.variant == d.reference)
             continue;
-        if (!insight_like_work(m, c, &d)) {
+        if (d.unlike) {
             s.unlike++;
             continue;
         }
@@ -172,7 +166,7 @@ static bool measured(const struct report_model *m, const struct cell *c)
 static bool beats(const struct report_model *m, const struct cell *a, const struct cell *b)
 {
     struct variant_delta d = compare_pair(&m->now, a->variant, b->variant, a->context, m->primary.metric);
-    return insight_same_work(m, a, b) && beside_of(a, &d) == BESIDE_FAST;
+    return beside_of(a, &d) == BESIDE_FAST;
 }
 
 /* Whether the variant was measured at every context at which any was, beside another, and is ahead of all
@@ -213,37 +207,6 @@ int insight_ok_at(const struct report_model *m, int context)
         n += c->context == context && c->status == STATUS_OK && measured(m, c);
     }
     return n;
-}
-
-static size_t point_of(const struct report_model *m, const struct cell *c)
-{
-    size_t i = 0;
-    while (i < m->kernel.count && m->kernel.points[i].cell != c)
-        i++;
-    return i;
-}
-
-static bool differ(double a, double b)
-{
-    return isfinite(a) && isfinite(b) && a != b;
-}
-
-bool insight_several_shapes(const struct report_model *m, const struct cell *c)
-{
-    size_t i = point_of(m, c);
-    return i < m->kernel.count && m->kernel.points[i].shapes;
-}
-
-bool insight_same_work(const struct report_model *m, const struct cell *a, const struct cell *b)
-{
-    size_t i = point_of(m, a), k = point_of(m, b);
-    if (insight_several_shapes(m, a) || insight_several_shapes(m, b))
-        return false;
-    if (i == m->kernel.count || k == m->kernel.count)
-        return true;
-    const struct launch *x = &m->kernel.launches[i], *y = &m->kernel.launches[k];
-    return !differ(x->batch, y->batch) && !differ(x->heads, y->heads) && !differ(x->head_dim, y->head_dim) &&
-           !differ(m->kernel.points[i].kv_heads, m->kernel.points[k].kv_heads);
 }
 
 /* Over a shorter step than to 1.4 times the context, fixed costs and tile sizes outweigh n^2. */

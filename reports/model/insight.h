@@ -15,7 +15,7 @@ struct standing_range {
     int slow;
     int unsure;
     int repetitions; /* behind the weaker of all medians compared */
-    int unlike;      /* contexts left out, because the two did different work there (insight_same_work) */
+    int unlike;      /* contexts left out, because the two did different work there (work.h) */
     int not_ok; /* contexts left out, because one of the two is not OK there, although both have a median */
 };
 
@@ -61,13 +61,6 @@ struct cell_spread {
 /* A relative spread above this is reported. */
 #define SPREAD_LIMIT 0.10
 struct cell_spread insight_spread(const struct run_data *run, const struct cell *c, enum metric metric);
-
-/* Whether the recorded shapes of two cells are the same, as far as they are known. */
-bool insight_same_work(const struct report_model *m, const struct cell *a, const struct cell *b);
-/* The same of a cell and the one that it is compared with. */
-bool insight_like_work(const struct report_model *m, const struct cell *c, const struct variant_delta *d);
-/* Whether the repetitions of a cell differ in shape among themselves. */
-bool insight_several_shapes(const struct report_model *m, const struct cell *c);
 
 /* The variant that is faster than every other, by more than the noise, at every context that the run
  * measured; false without one, or with a single variant. */

@@ -100,8 +100,7 @@ struct kernel_point {
     double matrix_tflops;
     double roofline_share;
     double kv_heads;
-    double lds;  /* dynamic, bytes per block */
-    bool shapes; /* its repetitions differ in shape: their median is of nothing */
+    double lds; /* dynamic, bytes per block */
 };
 
 /* Prefill time of a model by stage: seconds, as one test of the cell printed them. */

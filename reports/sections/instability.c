@@ -4,6 +4,7 @@
 #include "reports/sections/phrase.h"
 #include "reports/sections/section.h"
 #include "reports/words/number.h"
+#include "results/judge/work.h"
 
 static void stops(const struct report_model *m, struct md *w)
 {
@@ -66,7 +67,7 @@ static void several_shapes(const struct report_model *m, struct md *w)
 {
     for (size_t i = 0; i < m->now.n_cells; i++) {
         const struct cell *c = &m->now.cells[i];
-        if (insight_several_shapes(m, c))
+        if (work_varies(&m->now, c))
             md_item(w, MSG_UNSTABLE_SHAPES, m->now.variants[c->variant].name,
                     phrase_at(w->lang, c->context).s);
     }

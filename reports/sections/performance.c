@@ -59,7 +59,7 @@ void section_consolidated(const struct report_model *m, struct md *w)
 static void speedup_row(const struct report_model *m, const struct cell *c, size_t other, struct table *t)
 {
     struct variant_delta d = compare_pair(&m->now, c->variant, other, c->context, m->primary.metric);
-    if (!isfinite(d.factor) || d.reference == c->variant || !insight_like_work(m, c, &d))
+    if (!isfinite(d.factor) || d.reference == c->variant)
         return;
     table_code(t, m->now.variants[c->variant].name);
     table_code(t, m->now.variants[d.reference].name);
@@ -80,7 +80,7 @@ static const struct cell *fastest_at_last(const struct report_model *m)
     const struct cell *best = NULL;
     for (size_t i = 0; i < m->now.n_cells; i++) {
         const struct cell *c = &m->now.cells[i];
-        if (isfinite(c->median[m->primary.metric]) && insight_like_work(m, c, &m->vs[i]) &&
+        if (isfinite(c->median[m->primary.metric]) && !m->vs[i].unlike &&
             (!best || c->context > best->context ||
              (c->context == best->context && c->median[m->primary.metric] < best->median[m->primary.metric])))
             best = c;

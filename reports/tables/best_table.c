@@ -190,6 +190,15 @@ static void put_behind(struct table *t, enum metric m, double behind)
     table_text(t, isnan(behind) ? NUM_NONE : text);
 }
 
+/* Shapes that no columns of axes show. */
+static bool has_shapes(const struct best_groups *all)
+{
+    for (size_t i = 0; i < all->count; i++)
+        if (*all->item[i].shape && !*all->item[i].member[0].variant->axes)
+            return true;
+    return false;
+}
+
 static void put_row(struct table *t, const struct best_groups *all, const struct best_group *g, size_t i,
                     const struct axis_columns *axes, size_t runs)
 {
@@ -200,6 +209,8 @@ static void put_row(struct table *t, const struct best_groups *all, const struct
     snprintf(text, sizeof text, "%d", g->context);
     table_text(t, text);
     table_code(t, *v->kernel ? v->kernel : v->name);
+    if (has_shapes(all))
+        table_text(t, *v->axes ? "" : g->shape);
     axis_columns_row(axes, v, t);
     snprintf(text, sizeof text, "%zu", p->count);
     table_text(t, text);
@@ -224,6 +235,8 @@ static void fill_table(struct table *t, const struct best_groups *all, size_t ru
     take_axes(all, &axes);
     table_column(t, "Context", true);
     table_column(t, "Variant", false);
+    if (has_shapes(all))
+        table_column(t, "Shape", false);
     axis_columns_add(&axes, t);
     table_column(t, "Repetitions", true);
     table_column(t, quantity_title(&q, REPORT_EN), true);

@@ -155,6 +155,14 @@ bool variants_hidden(const struct variant_delta *vs, size_t n)
     return false;
 }
 
+bool variants_unlike(const struct variant_delta *vs, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (vs[i].unlike)
+            return true;
+    return false;
+}
+
 static void add_reference_title(struct table *t, const struct variant_view *v, enum report_lang lang)
 {
     AUTO(buf_release) struct buf title = {.max = 128};

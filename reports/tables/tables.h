@@ -22,6 +22,8 @@ struct variant_view {
     struct quantity primary; /* what the variants are compared by */
 };
 
+/* Whether any of them compares different work. */
+bool variants_unlike(const struct variant_delta *vs, size_t n);
 /* Whether any of them compares two GPUs. */
 bool variants_apart(const struct variant_delta *vs, size_t n);
 /* Whether the least difference of the metric hides how any of them differ. */

@@ -26,6 +26,13 @@ void terminal_carried(const struct run_carried *cells, size_t count, struct buf 
     }
 }
 
+static void write_note(struct buf *out, enum msg id, const char *number)
+{
+    buf_putc(out, '\n');
+    message_plain(out, REPORT_EN, id, number);
+    buf_putc(out, '\n');
+}
+
 void terminal_run(const struct run_data *run, size_t reference, bool kernels, struct screen screen,
                   struct buf *out)
 {
@@ -37,16 +44,12 @@ void terminal_run(const struct run_data *run, size_t reference, bool kernels, st
     view.count = run->n_cells;
     table_consolidated(&t, &view, REPORT_EN);
     table_write_text(&t, screen, out);
-    if (variants_apart(vs, view.count)) {
-        buf_putc(out, '\n');
-        message_plain(out, REPORT_EN, MSG_VARIANTS_APART, num_percent(WITHIN_APART).s);
-        buf_putc(out, '\n');
-    }
-    if (variants_hidden(vs, view.count)) {
-        buf_putc(out, '\n');
-        message_plain(out, REPORT_EN, MSG_VARIANTS_HIDDEN, metric_least(view.primary.metric).s);
-        buf_putc(out, '\n');
-    }
+    if (variants_unlike(vs, view.count))
+        write_note(out, MSG_VARIANTS_UNLIKE, "");
+    if (variants_apart(vs, view.count))
+        write_note(out, MSG_VARIANTS_APART, num_percent(WITHIN_APART).s);
+    if (variants_hidden(vs, view.count))
+        write_note(out, MSG_VARIANTS_HIDDEN, metric_least(view.primary.metric).s);
     if (run->n_carried > 0)
         buf_putc(out, '\n');
     terminal_carried(run->carried, run->n_carried, out);

@@ -85,6 +85,8 @@ static enum msg sentence_without_values(const struct delta *d)
         return MSG_EVIDENCE_YOUNG;
     case REASON_NO_VALUE:
         return lacking_side(d);
+    case REASON_OTHER_WORK:
+        return MSG_EVIDENCE_OTHER_WORK;
     case REASON_OTHER_WINDOW:
         return MSG_EVIDENCE_OTHER_WINDOW;
     case REASON_OTHER_METER:

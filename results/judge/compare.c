@@ -7,6 +7,7 @@
 #include "results/judge/judge.h"
 #include "results/judge/tonight.h"
 #include "results/judge/windows.h"
+#include "results/judge/work.h"
 #include "results/stats/stats.h"
 #include "results/store/when.h"
 
@@ -156,11 +157,19 @@ static void set_sides(const struct comparing *c, struct delta *d, const struct c
     d->estimate.threshold = c->o->regression;
 }
 
-/* Both sides have the metric, of different things. */
-static bool judge_windows(const struct comparing *c, struct delta *d, const struct cell *base,
-                          const struct cell *now)
+/* From one run to another, the same mixture of shapes is the same work. */
+static bool other_work(const struct comparing *c, const struct cell *base, const struct cell *now)
 {
-    enum reason_code why = windows_differ(d->metric, c->base, base, c->now, now);
+    bool mixed = base && now && work_varies(c->base, base) && work_varies(c->now, now);
+    return (!mixed || c->o->within_run) && work_differs(c->base, base, c->now, now);
+}
+
+/* Both sides have the metric, of different things. */
+static bool judge_unlike(const struct comparing *c, struct delta *d, const struct cell *base,
+                         const struct cell *now)
+{
+    enum reason_code why =
+        other_work(c, base, now) ? REASON_OTHER_WORK : windows_differ(d->metric, c->base, base, c->now, now);
     if (why)
         settle(d, VERDICT_NOISY, why);
     return why;
@@ -188,7 +197,7 @@ static void compare_metric(struct comparing *c, const char *variant, int context
         return;
     bool settled = from_nights ? broke_since(c, d, now) || lost_metric(c, d, nights)
                                : judge_states(c, d, base, now) || judge_lacking(d);
-    if (settled || judge_windows(c, d, base, now))
+    if (settled || judge_unlike(c, d, base, now))
         return;
     const struct comparing_cell cell = {.tonight = &c->tonight, .base = base, .now = now, .limit = &c->limit};
     d->base.present = base || from_nights;

@@ -94,6 +94,7 @@ enum reason_code {
     REASON_METRIC_GAINED, /* the other way round */
     REASON_FEW_NIGHTS,
     REASON_NO_VALUE,
+    REASON_OTHER_WORK,   /* of another shape: work.h */
     REASON_OTHER_WINDOW, /* sampled over different parts of the tests */
     REASON_OTHER_METER,  /* energy by the accumulator, and computed from the power */
     REASON_APART,        /* measured alternately, on no GPU in common */

@@ -2,6 +2,7 @@
 
 #include "common/base/alloc.h"
 #include "results/judge/nights/places.h"
+#include "results/judge/work.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -149,7 +150,8 @@ struct variant_delta compare_pair(const struct run_data *run, size_t variant, si
                               .factor_error = NAN};
     const struct cell *now = run_data_cell(run, run->variants[variant].name, context);
     const struct cell *base = known ? run_data_cell(run, run->variants[other].name, context) : NULL;
-    if (!now || !base || !(base->median[m] > 0) || !(now->median[m] > 0))
+    d.unlike = now != base && work_differs(run, base, run, now);
+    if (!now || !base || d.unlike || !(base->median[m] > 0) || !(now->median[m] > 0))
         return d;
     d.estimate = cells_estimate(run, base, run, now, m);
     d.negligible = fabs(now->median[m] - base->median[m]) <= least_difference(m, d.estimate.error > 0);

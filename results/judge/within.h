@@ -20,6 +20,7 @@ struct variant_delta {
     bool negligible;     /* the medians differ by no more than least_difference() */
     bool hidden;         /* and for want of a spread, not because a plan says so */
     bool apart;          /* measured on different GPUs, which differ by themselves */
+    bool unlike;         /* they did different work (work.h): the numbers are NaN */
 };
 
 /* Of two cells that have values, which may be of different runs. */

@@ -124,6 +124,11 @@ struct run_usage {
     double cpu_system_s;
 };
 
+/* The shape of what a test computed, as it printed it; NaN: it did not. */
+struct run_work {
+    double batch, heads, kv_heads, seq, head_dim;
+};
+
 struct run_test {
     size_t variant; /* index into variants */
     int64_t key;    /* the store's row: for telemetry */
@@ -148,6 +153,7 @@ struct run_test {
     struct run_usage used;
     int samples; /* telemetry samples taken; RUN_UNKNOWN */
     struct run_activity activity;
+    struct run_work work;
     double value[METRIC_COUNT];
 };
 

@@ -171,6 +171,7 @@ static int read_test(struct store *s, struct sql_stmt *stmt, struct run_data *r,
     memcpy(t->value, r->variants[t->variant].value, sizeof t->value);
     metric_read(stmt, METRIC_OF_TEST, t->value);
     activity_read(stmt, &t->activity);
+    t->work = (struct run_work){NAN, NAN, NAN, NAN, NAN};
     metric_derive(t->value, t->context, run_test_has_tokens(t));
     return 0;
 }
@@ -256,6 +257,24 @@ static int load_definitions(struct store *s, struct run_data *r, struct err *err
     return rc;
 }
 
+static void take_extra(struct run_test *t, const char *name, double value)
+{
+    const struct {
+        const char *name;
+        double *value;
+    } shape[] = {{"batch", &t->work.batch},
+                 {"heads", &t->work.heads},
+                 {"kv_heads", &t->work.kv_heads},
+                 {"seq", &t->work.seq},
+                 {"head_dim", &t->work.head_dim}};
+    enum metric m;
+    for (size_t i = 0; i < sizeof shape / sizeof *shape; i++)
+        if (strcmp(name, shape[i].name) == 0)
+            *shape[i].value = value;
+    if (metric_mention(name, &m))
+        t->value[m] = value;
+}
+
 /* Loads the numbers that are not built in. Rows come in the order of the tests. */
 static int load_extras(struct store *s, struct run_data *r, struct err *err)
 {
@@ -270,13 +289,12 @@ static int load_extras(struct store *s, struct run_data *r, struct err *err)
     int rc;
     while ((rc = sql_step(stmt, err)) > 0) {
         char name[RUN_NAME_MAX];
-        enum metric m;
         int64_t key = sql_col_int(stmt, "id", 0);
         sql_col_text(stmt, "name", name, sizeof name);
         while (i < r->n_tests && r->tests[i].key != key)
             i++;
-        if (i < r->n_tests && metric_mention(name, &m))
-            r->tests[i].value[m] = sql_col_num(stmt, "value");
+        if (i < r->n_tests)
+            take_extra(&r->tests[i], name, sql_col_num(stmt, "value"));
     }
     return rc;
 }

@@ -1,8 +1,10 @@
 #include "results/judge/search/best_groups.h"
 
 #include "common/base/alloc.h"
+#include "common/base/buf.h"
 #include "common/contract/shape.h"
 #include "results/judge/verdict.h"
+#include "results/judge/work.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -15,6 +17,7 @@ struct making {
     const struct run_data *runs;
     size_t n;
     bool overall;
+    struct run_work unlike; /* NaN: the dimension is the same everywhere, as far as it is known */
 };
 
 /* Only kernel plans have all dimensions. Points at different shapes do different work and are kept apart. */
@@ -38,12 +41,34 @@ static void put_shape(const struct run_variant *v, char out[BEST_TEXT_MAX])
     snprintf(out, BEST_TEXT_MAX, "%s", text ? text : "");
 }
 
-static struct best_group *find_group(const struct making *m, const struct run_variant *v, int context)
+/* Without a shape of the plan, the dimensions that programs printed keep different work apart. */
+static void put_work(const struct making *m, const struct run_work *w, char out[BEST_TEXT_MAX])
+{
+    const struct {
+        const char *name;
+        double value, unlike;
+    } all[] = {{"batch", w->batch, m->unlike.batch},
+               {"heads", w->heads, m->unlike.heads},
+               {"kv_heads", w->kv_heads, m->unlike.kv_heads},
+               {"head_dim", w->head_dim, m->unlike.head_dim}};
+    AUTO(buf_release) struct buf text = {.max = BEST_TEXT_MAX - 1};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (isfinite(all[i].unlike) && isfinite(all[i].value))
+            buf_printf(&text, "%s%s %g", text.len ? ", " : "", all[i].name, all[i].value);
+    snprintf(out, BEST_TEXT_MAX, "%s", buf_str(&text));
+}
+
+static struct best_group *find_group(const struct making *m, const struct run_data *r, const struct cell *c)
 {
     char shape[BEST_TEXT_MAX];
+    const struct run_variant *v = &r->variants[c->variant];
+    const struct run_work work = work_of(r, c);
+    const int context = c->context;
     const char *variant = m->overall ? "" : *v->kernel ? v->kernel : v->name;
     struct best_groups *all = m->out;
     put_shape(v, shape);
+    if (!*shape)
+        put_work(m, &work, shape);
     for (size_t i = 0; i < all->count; i++)
         if (all->item[i].context == context && strcmp(all->item[i].variant, variant) == 0 &&
             strcmp(all->item[i].shape, shape) == 0)
@@ -89,9 +114,31 @@ static void add_run(const struct making *m, size_t run)
     const struct run_data *r = &m->runs[run];
     for (size_t i = 0; i < r->n_cells; i++) {
         const struct cell *c = &r->cells[i];
-        struct best_group *g = find_group(m, &r->variants[c->variant], c->context);
+        struct best_group *g = find_group(m, r, c);
         add_values(m, g, find_member(g, &r->variants[c->variant]), run, c);
     }
+}
+
+static void note_unlike(double value, double *seen, double *unlike)
+{
+    if (isnan(*seen))
+        *seen = value;
+    else if (isfinite(value) && value != *seen)
+        *unlike = value;
+}
+
+static struct run_work find_unlike(const struct run_data *runs, size_t n)
+{
+    struct run_work seen = {NAN, NAN, NAN, NAN, NAN}, unlike = seen;
+    for (size_t r = 0; r < n; r++)
+        for (size_t i = 0; i < runs[r].n_cells; i++) {
+            const struct run_work w = work_of(&runs[r], &runs[r].cells[i]);
+            note_unlike(w.batch, &seen.batch, &unlike.batch);
+            note_unlike(w.heads, &seen.heads, &unlike.heads);
+            note_unlike(w.kv_heads, &seen.kv_heads, &unlike.kv_heads);
+            note_unlike(w.head_dim, &seen.head_dim, &unlike.head_dim);
+        }
+    return unlike;
 }
 
 /* Whether a test of the cell ran on another GPU than *first, which is set by the first test that names
@@ -158,7 +205,11 @@ static bool any_axes(const struct run_data *runs, size_t n)
 int best_groups_make(struct best_groups *out, const struct run_data *runs, size_t n, enum metric metric,
                      bool overall, struct err *err)
 {
-    const struct making m = {.out = out, .runs = runs, .n = n, .overall = overall || !any_axes(runs, n)};
+    const struct making m = {.out = out,
+                             .runs = runs,
+                             .n = n,
+                             .overall = overall || !any_axes(runs, n),
+                             .unlike = find_unlike(runs, n)};
     *out = (struct best_groups){.metric = metric == METRIC_COUNT ? run_data_metric(&runs[0]) : metric};
     if (metric_info(out->metric)->better == METRIC_UNDEFINED)
         return err_set(err, ERR_INPUT,

@@ -19,7 +19,7 @@ struct best_member {
 
 struct best_group {
     char variant[RUN_NAME_MAX]; /* of the plan; "" over all */
-    char shape[BEST_TEXT_MAX];  /* of a kernel plan; "" without one */
+    char shape[BEST_TEXT_MAX];  /* of a kernel plan, or what programs printed of it; "" without one */
     int context;
     struct best_member *member; /* owned; by number of the point */
     struct best_point *point;   /* owned */
