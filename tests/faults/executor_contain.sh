@@ -144,29 +144,15 @@ refused_limits() {
     is "no test ran" "$(find "$(bundle refused)" -name run.log | wc -l)" 0
 }
 
-# can_make CONTROLLER: whether this machine lets us limit it; a process group is enough otherwise.
-can_make() {
-    "$KERNSWEEP_EXECUTOR" probe --workdir "$TMPDIR/look" | jq -e "$1" >/dev/null
-}
-
-# real FILTER TITLE FUNCTION
-real() {
-    if can_make "$1"; then
-        scenario "$2" "$3"
-    else
-        skip_scenario "$2" "this machine has no such control groups"
-    fi
-}
-
 scenario "a test on a node without control groups" group_alone
 scenario "a plan's limits on a node that cannot enforce them" refused_limits
-real .containment.isolate "a test that is isolated" isolated
-real .containment.isolate "an isolated test that signals others" isolated_signals
-real '.containment.kind == "cgroup"' "a test in a control group" says_cgroup
-real '.containment.kind == "cgroup"' "a build in a control group" holds_build
-real '.containment.kind == "cgroup"' "an executor killed in the middle of a test" killed_executor
-real '.containment.kind == "cgroup"' "a run that is cancelled" cancelled
-real .containment.processes "a fork bomb at the limit of processes" fork_bomb
-real .containment.memory "a test that takes more memory than its limit" memory_hog
-real '.containment.memory and .containment.processes' "a test within its limits" within_limits
+held_scenario .isolate "a test that is isolated" isolated
+held_scenario .isolate "an isolated test that signals others" isolated_signals
+held_scenario '.kind == "cgroup"' "a test in a control group" says_cgroup
+held_scenario '.kind == "cgroup"' "a build in a control group" holds_build
+held_scenario '.kind == "cgroup"' "an executor killed in the middle of a test" killed_executor
+held_scenario '.kind == "cgroup"' "a run that is cancelled" cancelled
+held_scenario .processes "a fork bomb at the limit of processes" fork_bomb
+held_scenario .memory "a test that takes more memory than its limit" memory_hog
+held_scenario '.memory and .processes' "a test within its limits" within_limits
 done_testing

@@ -218,7 +218,11 @@ deadly_build() {
     like "it says that the executor keeps ending, and what to do" "$ERR" \
         'keeps ending: `kernsweep cancel .*` ends the run'
     unlike "a build that was never finished has lost no seal" "$ERR" 'seal'
-    like "one executor is one" "$ERR" '^ended the control groups left behind by a killed executor'
+    if can_hold '.kind == "cgroup"'; then
+        like "one executor is one" "$ERR" '^ended the control groups left behind by a killed executor'
+    else
+        skip "one executor is one" "this machine has no such control groups"
+    fi
     run=$(grep -o "kernsweep cancel [^\`]*" <<<"$ERR" | head -n 1 | cut -d " " -f 3)
     exits "cancel exits 0" 0 ks cancel "$run"
     like "the run is cancelled" "$(ks status "$run" --json | jq -r '.[0].status')" CANCELLED

@@ -349,7 +349,7 @@ versions_cached() {
 
 scenario "an engine that is not there" engine_missing
 scenario "the versions of engines" versions_cached
-scenario "docker's command line" docker_line
+held_scenario '.memory and .processes' "docker's command line" docker_line
 scenario "an image that cannot be had" image_missing
 scenario "a time-out with work in docker's daemon" daemon_survives
 scenario "a container that cannot be removed" container_stays

@@ -39,6 +39,7 @@ busy_recording() {
 }
 
 report() {
+    command -v gnuplot >/dev/null || { skip "docs/report.png" "no gnuplot (scripts/install-deps report)" && return; }
     is "docs/report.png was taken of a summary with these words (else: make pictures)" "$(scripts/picture-report --text-of docs/report.png)" \
         "$(scripts/picture-report --text "$KERNSWEEP")"
     like "it is that of the H100 run" "$(scripts/picture-report --text-of docs/report.png)" 'v5 is 2[.]07-2[.]71x faster'
