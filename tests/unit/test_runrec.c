@@ -268,7 +268,7 @@ static int note(const struct runrec *r, void *arg, struct err *err)
     return 0;
 }
 
-static int stop(const struct runrec *r, void *arg, struct err *err)
+static int refuse(const struct runrec *r, void *arg, struct err *err)
 {
     note(r, arg, err);
     return err_set(err, ERR_INPUT, "enough");
@@ -285,7 +285,7 @@ TEST_BETWEEN(each_goes_from_oldest_to_latest, three_runs, NULL)
     assert_ok(runrec_each(db, note, &seen, &err), &err);
     assert_string_equal(buf_str(&seen), EARLY " " MIDDLE " " LATE " ");
     buf_clear(&seen);
-    assert_err(runrec_each(db, stop, &seen, &err), &err, ERR_INPUT, "enough");
+    assert_err(runrec_each(db, refuse, &seen, &err), &err, ERR_INPUT, "enough");
     assert_string_equal(buf_str(&seen), EARLY " ");
     buf_release(&seen);
 }
