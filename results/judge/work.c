@@ -31,7 +31,7 @@ static bool is_counted(const struct run_test *t)
 struct run_work work_of(const struct run_data *run, const struct cell *c)
 {
     const char *shape = run->variants[c->variant].shape;
-    struct run_work w = {NAN, NAN, NAN, NAN, NAN};
+    struct run_work w = RUN_WORK_UNKNOWN;
     size_t i = c->first;
     while (i < c->first + c->count && !is_counted(&run->tests[i]))
         i++;

@@ -128,6 +128,7 @@ struct run_usage {
 struct run_work {
     double batch, heads, kv_heads, seq, head_dim;
 };
+#define RUN_WORK_UNKNOWN ((struct run_work){NAN, NAN, NAN, NAN, NAN})
 
 struct run_test {
     size_t variant; /* index into variants */

@@ -171,7 +171,7 @@ static int read_test(struct store *s, struct sql_stmt *stmt, struct run_data *r,
     memcpy(t->value, r->variants[t->variant].value, sizeof t->value);
     metric_read(stmt, METRIC_OF_TEST, t->value);
     activity_read(stmt, &t->activity);
-    t->work = (struct run_work){NAN, NAN, NAN, NAN, NAN};
+    t->work = RUN_WORK_UNKNOWN;
     metric_derive(t->value, t->context, run_test_has_tokens(t));
     return 0;
 }

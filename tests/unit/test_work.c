@@ -106,6 +106,21 @@ TEST(the_best_is_that_of_its_work)
     best_of("best2.db", narrow, 2, "heads 32");
 }
 
+TEST(the_best_along_an_axis_is_of_all_its_points)
+{
+    struct err err = {0};
+    struct draft d;
+    AUTO(best_groups_release) struct best_groups found = {.count = 0};
+    draft_night(&d, 0);
+    add_variant(&d, "wide", wide, 2);
+    add_variant(&d, "narrow", narrow, 1);
+    for (size_t i = 0; i < d.n_variants; i++)
+        snprintf(d.variants[i].axes, sizeof d.variants[i].axes, "{\"heads\": %zu}", i);
+    AUTO(run_data_release) struct run_data run = stored("axis.db", &d);
+    assert_ok(best_groups_make(&found, &run, 1, METRIC_COUNT, true, &err), &err);
+    assert_int_equal(found.count, 1);
+}
+
 TEST(a_shape_is_in_the_name_too)
 {
     struct run_variant v[] = {{.shape = "b4h1"}, {.shape = "batch8_heads16_d128"}, {.shape = "tile64"}};

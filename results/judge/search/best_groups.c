@@ -41,7 +41,8 @@ static void put_shape(const struct run_variant *v, char out[BEST_TEXT_MAX])
     snprintf(out, BEST_TEXT_MAX, "%s", text ? text : "");
 }
 
-/* Without a shape of the plan, the dimensions that programs printed keep different work apart. */
+/* Without a shape of the plan, the dimensions that programs printed keep different work apart; not along a
+ * plan's axes, whose points it asks to compare. */
 static void put_work(const struct making *m, const struct run_work *w, char out[BEST_TEXT_MAX])
 {
     const struct {
@@ -67,7 +68,7 @@ static struct best_group *find_group(const struct making *m, const struct run_da
     const char *variant = m->overall ? "" : *v->kernel ? v->kernel : v->name;
     struct best_groups *all = m->out;
     put_shape(v, shape);
-    if (!*shape)
+    if (!*shape && !*v->axes)
         put_work(m, &work, shape);
     for (size_t i = 0; i < all->count; i++)
         if (all->item[i].context == context && strcmp(all->item[i].variant, variant) == 0 &&
@@ -129,7 +130,7 @@ static void note_unlike(double value, double *seen, double *unlike)
 
 static struct run_work find_unlike(const struct run_data *runs, size_t n)
 {
-    struct run_work seen = {NAN, NAN, NAN, NAN, NAN}, unlike = seen;
+    struct run_work seen = RUN_WORK_UNKNOWN, unlike = seen;
     for (size_t r = 0; r < n; r++)
         for (size_t i = 0; i < runs[r].n_cells; i++) {
             const struct run_work w = work_of(&runs[r], &runs[r].cells[i]);
