@@ -6,8 +6,8 @@
 . tests/executor.sh
 
 # three ID SCRIPT [VARIANT_JSON]: the variant v with a build and sources of its own has three tests, w one at the end; the
-# second of v runs the script, too. $B is the build, $S
-# the sources, $R the run's folder.
+# second of v runs the script, too. $B is the build, $S the sources, $R the run's folder.
+EACH=0.1
 three() {
     if [ ! -e "$TMPDIR/tree.tar" ]; then
         mkdir -p "$TMPDIR/tree/sub"
@@ -16,8 +16,8 @@ three() {
     fi
     SHA=$(sha256sum <"$TMPDIR/tree.tar" | cut -d ' ' -f 1)
     x stage --sha256 "$SHA" <"$TMPDIR/tree.tar" >/dev/null
-    job "$1" "$(jq -nc --arg s "$SHA" --arg script "$2" --argjson more "${3:-"{}"}" '
-        def work: ["sh", "-c", "export B=$1 S=$2 R=$3/../..; [ $4 != 2 ] || [ $5 = w ] || { \($script)\n}; echo \"[PERF_TIMING] {\\\"prefill_s\\\": 1, \\\"rate\\\": 7}\"; sleep 0.1",
+    job "$1" "$(jq -nc --arg s "$SHA" --arg script "$2" --arg each "$EACH" --argjson more "${3:-"{}"}" '
+        def work: ["sh", "-c", "export B=$1 S=$2 R=$3/../..; [ $4 != 2 ] || [ $5 = w ] || { \($script)\n}; echo \"[PERF_TIMING] {\\\"prefill_s\\\": 1, \\\"rate\\\": 7}\"; sleep \($each)",
             "sh", "{build}", "{src}", "{out}", "{repetition}", "{variant}"];
         def v($name): {name: $name, build: [["sh", "-c", "echo 1 >\"$1/prog\"; echo \($name) >\"$1/name\"", "sh", "{build}"]], run: work} + $more;
         {source: {sha256: $s}, variants: [v("v"), v("w")],
@@ -30,9 +30,10 @@ reason_of() {
     jq -r .reason "$(bundle "$1")/$2/perf.json"
 }
 
-# changed SCRIPT WHAT: it changes what the third test of v uses
+# changed SCRIPT WHAT: it changes what the third test of v uses. Looks may take a fiftieth of the time: tests are so long that each
+# is looked at, under sanitizers on a busy machine, too.
 changed() {
-    local id=changed-$TESTS
+    local id=changed-$TESTS EACH=0.5
     three "$id" "$1"
     is "the tests after it are INVALID, those before it and of others OK" "$(statuses "$id")" "OK OK INVALID OK"
     like "the reason names the file, and what to do" "$(reason_of "$id" v/ctx_64_run3)" "$2 .if that is intended: .in_tree.."
@@ -53,7 +54,7 @@ several() {
     local id=several-$TESTS
     three "$id" true # to have sources
     job "$id-5" "$(jq -c --arg s "$1" '.job | del(.run_id) | .variants |= .[:1]
-        | .variants[0].run[2] = "B=$1 S=$2; case $4 in 1) touch -r $B/prog $B/../then; cp -p $B/prog $B/../was;; 2) echo 2 >$B/prog;; 3) echo 3 >$B/prog;; 4) \($s);; esac; echo \"[PERF_TIMING] {\\\"prefill_s\\\": 1, \\\"rate\\\": 7}\"; sleep 0.1"
+        | .variants[0].run[2] = "B=$1 S=$2; case $4 in 1) touch -r $B/prog $B/../then; cp -p $B/prog $B/../was;; 2) echo 2 >$B/prog;; 3) echo 3 >$B/prog;; 4) \($s);; esac; echo \"[PERF_TIMING] {\\\"prefill_s\\\": 1, \\\"rate\\\": 7}\"; sleep 0.5"
         | .tests = [range(1; 6) | {index: ., variant: "v", context: 64, repetition: ., timeout_s: 20}]' "$TMPDIR/$id.json")"
     run "$id-5"
     is "$3" "$(statuses "$id-5")" "$2"
