@@ -100,20 +100,6 @@ skip_scenario() {
     scenario "$1" skipped_for "$2"
 }
 
-# can_hold FILTER: whether this machine can hold a test so, as the executor sees it
-can_hold() {
-    "$KERNSWEEP_EXECUTOR" probe --workdir "$TMPDIR/look" | jq -e ".containment | $1" >/dev/null
-}
-
-# held_scenario FILTER TITLE FUNCTION
-held_scenario() {
-    if can_hold "$1"; then
-        scenario "$2" "$3"
-    else
-        skip_scenario "$2" "this machine has no such control groups"
-    fi
-}
-
 skip_all() {
     printf '1..0 # SKIP %s\n' "$1"
     exit 0

@@ -3,6 +3,7 @@
 # what a killed executor left is ended by the next one. Without control groups nothing is claimed that is not known.
 # shellcheck disable=SC2016 # the scripts that are tests expand their own variables
 . tests/lib.sh
+. tests/held.sh
 . tests/executor.sh
 
 # tests ID SCRIPT [JOB_JSON]

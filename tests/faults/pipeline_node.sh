@@ -3,6 +3,7 @@
 # another machine.
 # shellcheck disable=SC2016 # other shells and jq expand these
 . tests/lib.sh
+. tests/held.sh
 . tests/pipeline.sh
 
 pipeline_setup

@@ -3,6 +3,7 @@
 # and apptainer that note their command lines. Whatever a test does, its container is gone afterwards.
 # shellcheck disable=SC2016 # the scripts that are tests expand their own variables
 . tests/lib.sh
+. tests/held.sh
 . tests/executor.sh
 . tests/tree.sh
 . tests/gpus.sh
