@@ -200,7 +200,7 @@ static bool has_shapes(const struct best_groups *all)
 }
 
 static void put_row(struct table *t, const struct best_groups *all, const struct best_group *g, size_t i,
-                    const struct axis_columns *axes, size_t runs)
+                    const struct axis_columns *axes, bool shapes, size_t runs)
 {
     const struct run_variant *v = g->member[i].variant;
     const struct best_point *p = &g->point[i];
@@ -209,7 +209,7 @@ static void put_row(struct table *t, const struct best_groups *all, const struct
     snprintf(text, sizeof text, "%d", g->context);
     table_text(t, text);
     table_code(t, *v->kernel ? v->kernel : v->name);
-    if (has_shapes(all))
+    if (shapes)
         table_text(t, *v->axes ? "" : g->shape);
     axis_columns_row(axes, v, t);
     snprintf(text, sizeof text, "%zu", p->count);
@@ -220,22 +220,23 @@ static void put_row(struct table *t, const struct best_groups *all, const struct
 }
 
 static void put_group(struct table *t, const struct best_groups *all, const struct best_group *g,
-                      const struct axis_columns *axes, size_t runs)
+                      const struct axis_columns *axes, bool shapes, size_t runs)
 {
     AUTO_FREE size_t *order = xcalloc(g->count, sizeof *order);
     order_points(g, order);
     for (size_t i = 0; g->answer.best < g->count && i < g->count; i++)
-        put_row(t, all, g, order[i], axes, runs);
+        put_row(t, all, g, order[i], axes, shapes, runs);
 }
 
 static void fill_table(struct table *t, const struct best_groups *all, size_t runs)
 {
     struct axis_columns axes;
+    const bool shapes = has_shapes(all);
     struct quantity q = quantity_of(all->metric, false);
     take_axes(all, &axes);
     table_column(t, "Context", true);
     table_column(t, "Variant", false);
-    if (has_shapes(all))
+    if (shapes)
         table_column(t, "Shape", false);
     axis_columns_add(&axes, t);
     table_column(t, "Repetitions", true);
@@ -243,7 +244,7 @@ static void fill_table(struct table *t, const struct best_groups *all, size_t ru
     table_column(t, "vs best", true);
     table_column(t, "Finding", false);
     for (size_t i = 0; i < all->count; i++)
-        put_group(t, all, &all->item[i], &axes, runs);
+        put_group(t, all, &all->item[i], &axes, shapes, runs);
 }
 
 int best_table(const struct best_groups *g, size_t runs, const struct screen *screen, struct buf *out,
