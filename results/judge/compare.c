@@ -157,19 +157,13 @@ static void set_sides(const struct comparing *c, struct delta *d, const struct c
     d->estimate.threshold = c->o->regression;
 }
 
-/* From one run to another, the same mixture of shapes is the same work. */
-static bool other_work(const struct comparing *c, const struct cell *base, const struct cell *now)
-{
-    bool mixed = base && now && work_varies(c->base, base) && work_varies(c->now, now);
-    return (!mixed || c->o->within_run) && work_differs(c->base, base, c->now, now);
-}
-
 /* Both sides have the metric, of different things. */
 static bool judge_unlike(const struct comparing *c, struct delta *d, const struct cell *base,
                          const struct cell *now)
 {
-    enum reason_code why =
-        other_work(c, base, now) ? REASON_OTHER_WORK : windows_differ(d->metric, c->base, base, c->now, now);
+    bool other = c->o->within_run ? work_differs(c->base, base, c->now, now)
+                                  : work_changed(c->base, base, c->now, now);
+    enum reason_code why = other ? REASON_OTHER_WORK : windows_differ(d->metric, c->base, base, c->now, now);
     if (why)
         settle(d, VERDICT_NOISY, why);
     return why;

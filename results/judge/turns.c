@@ -4,6 +4,7 @@
 #include "results/judge/judge.h"
 #include "results/judge/strata.h"
 #include "results/judge/windows.h"
+#include "results/judge/work.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -176,15 +177,18 @@ static void pool(const struct turns_runs *base, const struct turns_runs *now, co
 }
 
 /* Of any two of the runs: each is held against the first. */
-static enum reason_code differ_in_window(const struct turns_runs *base, const struct turns_runs *now,
-                                         const struct delta *d)
+static enum reason_code find_unlike(const struct turns_runs *base, const struct turns_runs *now,
+                                    const struct delta *d)
 {
     const struct run_data *first = base->count ? base->items[0] : NULL;
     const struct cell *of_first = first ? cell_of(first, d) : NULL;
     enum reason_code why = REASON_NONE;
     for (size_t i = 0; first && !why && i < base->count + now->count; i++) {
         const struct run_data *run = i < base->count ? base->items[i] : now->items[i - base->count];
-        why = windows_differ(d->metric, first, of_first, run, cell_of(run, d));
+        const struct cell *cell = cell_of(run, d);
+        why = work_changed(first, of_first, run, cell)
+                  ? REASON_OTHER_WORK
+                  : windows_differ(d->metric, first, of_first, run, cell);
     }
     return why;
 }
@@ -200,7 +204,7 @@ void turns_judge(const struct turns_runs *base, const struct turns_runs *now, co
         v = (struct pair){.base = s->base, .base_n = s->base_n, .now = s->now, .now_n = s->now_n};
     }
     turns_judge_values(&v, d->metric, o, d);
-    enum reason_code why = strata.count ? differ_in_window(base, now, d) : REASON_APART;
+    enum reason_code why = strata.count ? find_unlike(base, now, d) : REASON_APART;
     if (why == REASON_APART || (why && v.base_n && v.now_n)) {
         d->verdict = VERDICT_NOISY;
         d->reason = why;

@@ -78,3 +78,10 @@ bool work_differs(const struct run_data *a_run, const struct cell *a, const stru
     const struct run_work x = work_of(a_run, a), y = work_of(b_run, b);
     return work_varies(a_run, a) || work_varies(b_run, b) || other_shape(&x, &y);
 }
+
+bool work_changed(const struct run_data *a_run, const struct cell *a, const struct run_data *b_run,
+                  const struct cell *b)
+{
+    bool mixed = a && b && work_varies(a_run, a) && work_varies(b_run, b);
+    return !mixed && work_differs(a_run, a, b_run, b);
+}

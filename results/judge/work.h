@@ -13,3 +13,6 @@ bool work_varies(const struct run_data *run, const struct cell *c);
 /* Whether two cells did different work, as far as it is known: batch, heads or head size. Any may be NULL. */
 bool work_differs(const struct run_data *a_run, const struct cell *a, const struct run_data *b_run,
                   const struct cell *b);
+/* Whether a cell did other work in one run than in another: the same mixture of shapes is the same work. */
+bool work_changed(const struct run_data *a_run, const struct cell *a, const struct run_data *b_run,
+                  const struct cell *b);

@@ -4,6 +4,7 @@
 
 #include "reports/tables/tables.h"
 #include "results/judge/search/best_groups.h"
+#include "results/judge/turns.h"
 #include "results/judge/within.h"
 #include "results/judge/work.h"
 
@@ -80,6 +81,10 @@ static void one_after_the_other(const char *name, struct shape before, struct sh
     compare_runs(&base, &head, NULL, &o, &c);
     assert_int_equal(c.deltas[0].verdict, verdict);
     assert_int_equal(c.deltas[0].reason == REASON_OTHER_WORK, verdict == VERDICT_NOISY);
+    const struct run_data *of_base[] = {&base}, *of_head[] = {&head};
+    struct delta d = delta_of("v", 4096, METRIC_PREFILL_S);
+    turns_judge(&(struct turns_runs){of_base, 1}, &(struct turns_runs){of_head, 1}, &o, &d);
+    assert_int_equal(d.reason == REASON_OTHER_WORK, verdict == VERDICT_NOISY);
 }
 
 TEST(more_work_is_no_regression)
