@@ -111,6 +111,23 @@ TEST(the_best_is_that_of_its_work)
     best_of("best2.db", narrow, 2, "heads 32");
 }
 
+TEST(a_variant_that_failed_is_told_among_its_shape)
+{
+    struct err err = {0};
+    struct draft d;
+    AUTO(best_groups_release) struct best_groups found = {.count = 0};
+    draft_night(&d, 0);
+    add_variant(&d, "reference", wide, 2);
+    add_variant(&d, "other", narrow, 1);
+    draft_shot(&d, "other", 8192, 1, 1)->status = STATUS_TIMEOUT;
+    AUTO(run_data_release) struct run_data run = stored("failed.db", &d);
+    assert_ok(best_groups_make(&found, &run, 1, METRIC_COUNT, false, &err), &err);
+    assert_int_equal(found.count, 3);
+    for (size_t i = 0; i < found.count; i++)
+        if (found.item[i].context == 8192)
+            assert_string_equal(found.item[i].shape, "heads 8");
+}
+
 TEST(the_best_along_an_axis_is_of_all_its_points)
 {
     struct err err = {0};

@@ -59,11 +59,20 @@ static void put_work(const struct making *m, const struct run_work *w, char out[
     snprintf(out, BEST_TEXT_MAX, "%s", buf_str(&text));
 }
 
+/* A cell that failed has printed no shape; another of its variant may have. */
+static struct run_work work_of_variant(const struct run_data *r, const struct cell *c)
+{
+    for (size_t i = 0; c->ok == 0 && i < r->n_cells; i++)
+        if (r->cells[i].variant == c->variant && r->cells[i].ok > 0)
+            return work_of(r, &r->cells[i]);
+    return work_of(r, c);
+}
+
 static struct best_group *find_group(const struct making *m, const struct run_data *r, const struct cell *c)
 {
     char shape[BEST_TEXT_MAX];
     const struct run_variant *v = &r->variants[c->variant];
-    const struct run_work work = work_of(r, c);
+    const struct run_work work = work_of_variant(r, c);
     const int context = c->context;
     const char *variant = m->overall ? "" : *v->kernel ? v->kernel : v->name;
     struct best_groups *all = m->out;
