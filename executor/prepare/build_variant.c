@@ -155,6 +155,19 @@ static int take_result(struct suite *s, size_t variant, struct err *err)
     return state->status == STATUS_OK ? built_seal(s, variant, err) : 0;
 }
 
+/* A build that failed on a full file system did so by no fault of its own, unless it was what filled it. */
+static int check_room(struct suite *s, size_t variant, struct err *err)
+{
+    struct variant_state *state = &s->variant[variant];
+    if (state->status == STATUS_OK || s->loop.stop || disk_check(state->build, 0, NULL) == 0)
+        return 0;
+    if (fs_remove_tree(state->build, err) != 0 || fs_mkdir_p(state->build, 0700, err) != 0 ||
+        sources_discard(s, variant, err) != 0 || disk_check(state->build, 0, err) != 0)
+        return -1;
+    reason_set(state->reason, "the build used up the free space of the file system that it is on");
+    return 0;
+}
+
 static int rebuild(struct suite *s, size_t variant, struct err *err)
 {
     struct variant_state *state = &s->variant[variant];
@@ -165,7 +178,8 @@ static int rebuild(struct suite *s, size_t variant, struct err *err)
         return -1;
     if (state->status == STATUS_OK && run_commands(s, variant, &log, err) != 0)
         return -1;
-    if (runlog_finish(&log, err) != 0 || take_result(s, variant, err) != 0)
+    if (check_room(s, variant, err) != 0 || runlog_finish(&log, err) != 0 ||
+        take_result(s, variant, err) != 0)
         return -1;
     return write_end_event(s, variant, status_name(state->status), &log, err);
 }

@@ -40,28 +40,30 @@ static int run_cp(struct suite *s, char **argv, struct assessment *out, struct b
     return 0;
 }
 
-/* A node that runs out of space in the middle of a night measures nothing more. */
-static int check_space(const char *from, const char *to, char *why, struct err *err)
+int disk_check(const char *dir, uint64_t bytes, struct err *err)
 {
-    char parent[FS_PATH_MAX];
     struct statvfs fs;
-    uint64_t bytes;
-    fs_parent(to, parent);
-    if (tree_bytes(from, &bytes, err) != 0)
-        return -1;
-    if (statvfs(parent, &fs) != 0)
-        return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot determine the free space", parent);
+    if (statvfs(dir, &fs) != 0)
+        return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot determine the free space", dir);
     uint64_t left = (uint64_t)fs.f_bavail * fs.f_frsize;
     if (left >= bytes + SPARE_BYTES)
-        return 1;
-    reason_set(why,
-               "a copy of the sources needs %" PRIu64 " MiB, but only %" PRIu64
-               " MiB are free in %.200s: free some, or share the sources with \"in_tree\"",
-               (bytes + SPARE_BYTES) >> 20, left >> 20, parent);
-    return 0;
+        return 0;
+    return err_set(err, ERR_STORAGE,
+                   "%s: only %" PRIu64 " MiB are free, and %" PRIu64
+                   " are needed: free some, or share the sources with \"in_tree\"",
+                   dir, left >> 20, (bytes + SPARE_BYTES) >> 20);
 }
 
-int copy_tree(struct suite *s, const char *from, const char *to, char *why, struct err *err)
+/* A node that runs out of space in the middle of a night measures nothing more. */
+static int check_space(const char *from, const char *to, struct err *err)
+{
+    char parent[FS_PATH_MAX];
+    uint64_t bytes;
+    fs_parent(to, parent);
+    return tree_bytes(from, &bytes, err) != 0 || disk_check(parent, bytes, err) != 0 ? -1 : 0;
+}
+
+int copy_tree(struct suite *s, const char *from, const char *to, struct err *err)
 {
     char cp[] = "cp", keep[] = "-a", share[] = "--reflink=auto", end[] = "--", src[FS_PATH_MAX],
          dst[FS_PATH_MAX];
@@ -70,19 +72,16 @@ int copy_tree(struct suite *s, const char *from, const char *to, char *why, stru
     AUTO(buf_release) struct buf said = {.max = MESSAGE_MAX};
     snprintf(src, sizeof src, "%s", from);
     snprintf(dst, sizeof dst, "%s", to);
-    int room = check_space(from, to, why, err);
-    if (room != 1)
-        return room;
-    if (run_cp(s, sharing, &how, &said, err) != 0)
+    if (check_space(from, to, err) != 0 || run_cp(s, sharing, &how, &said, err) != 0)
         return -1;
     if (how.status != STATUS_OK && !s->loop.stop) { /* a cp that does not know the option */
         buf_clear(&said);
         if (fs_remove_tree(to, err) != 0 || run_cp(s, plain, &how, &said, err) != 0)
             return -1;
     }
-    if (how.status == STATUS_OK && !s->loop.stop)
-        return 1;
-    reason_set(why, "copying the sources: %.200s %.200s", s->loop.stop ? "told to end" : how.reason,
-               s->loop.stop ? "" : buf_str(&said));
-    return 0;
+    if (s->loop.stop)
+        return 0;
+    return how.status == STATUS_OK
+               ? 1
+               : err_set(err, ERR_STORAGE, "copying the sources: %.200s %.200s", how.reason, buf_str(&said));
 }

@@ -133,14 +133,9 @@ static int write_edits(const char *dir, const struct edits *edits, struct err *e
 static int fill_copy(struct suite *s, const struct variant_state *state, const struct edits *edits,
                      const char *tmp, struct err *err)
 {
-    char why[REASON_MAX];
-    int copied = copy_tree(s, s->src, tmp, why, err);
-    if (copied < 0)
-        return -1;
-    if (!copied && s->loop.stop) /* the copy is incomplete */
-        return 0;
-    if (!copied)
-        return err_set(err, ERR_INPUT, "%s", why);
+    int copied = copy_tree(s, s->src, tmp, err);
+    if (copied != 1)
+        return copied;
     tree_set_writable(tmp, true);
     if (write_edits(tmp, edits, err) != 0 || cache_publish(tmp, state->src, err) != 0)
         return -1;

@@ -49,18 +49,22 @@ int patched_prepare(struct suite *s, char *reason, struct err *err);
  * sources_check() is called before anything is patched, and says whether the staged tree is as it was sent.
  * sources_share() is called after patching, and makes what "in_tree" variants share. */
 int sources_check(struct suite *s, char *reason, struct err *err);
-int sources_share(struct suite *s, char *reason, struct err *err);
+int sources_share(struct suite *s, struct err *err);
 /* Sets {src} of a variant whose build is known. */
 int sources_use(struct suite *s, size_t variant, struct err *err);
-/* Makes the variant's own copy anew, writable. Returns 1; 0 with the variant's reason; -1. */
+/* Makes the variant's own copy anew, writable. Returns 1; 0 told to end; -1. */
 int sources_copy(struct suite *s, size_t variant, struct err *err);
+/* Removes it after a build that failed. */
+int sources_discard(struct suite *s, size_t variant, struct err *err);
 /* Notes programs and objects that were sent and that the build found up to date. */
 int sources_tell_prebuilt(struct suite *s, size_t variant, struct err *err);
 
 /* Copies a whole tree on the node, by a child that can be stopped like any other, without using disk space
- * for it where the file system shares blocks between files. Returns 1 copied; 0 not, and why
- * (char[REASON_MAX]) says so. */
-int copy_tree(struct suite *s, const char *from, const char *to, char *why, struct err *err);
+ * for it where the file system shares blocks between files. Returns 1 copied; 0 told to end; -1: it cannot be
+ * copied, which no variant is to blame for. */
+int copy_tree(struct suite *s, const char *from, const char *to, struct err *err);
+/* Whether so many bytes, and what the run itself writes, have room on the file system of an existing folder. */
+int disk_check(const char *dir, uint64_t bytes, struct err *err);
 
 /* Seals a finished build together with the copy of the sources that it was made in. */
 int built_seal(struct suite *s, size_t variant, struct err *err);

@@ -32,13 +32,13 @@ int sources_check(struct suite *s, char *reason, struct err *err)
     return intact;
 }
 
-static int make_shared(struct suite *s, size_t variant, const char *path, char *reason, struct err *err)
+static int make_shared(struct suite *s, size_t variant, const char *path, struct err *err)
 {
     char copy[FS_PATH_MAX];
     AUTO(temporary_release) struct temporary tmp = {.fd = -1};
     if (tree_temporary(s->layout, TREE_OWN, &tmp, copy, err) != 0)
         return -1;
-    int rc = copy_tree(s, s->variant[variant].src, copy, reason, err);
+    int rc = copy_tree(s, s->variant[variant].src, copy, err);
     if (rc == 1)
         tree_set_writable(copy, true);
     return rc == 1 && cache_publish(copy, path, err) != 0 ? -1 : rc;
@@ -51,27 +51,26 @@ static int tell_shared(struct suite *s, size_t variant, struct err *err)
                       s->job.variant[variant].name);
 }
 
-static int share(struct suite *s, size_t variant, char *reason, struct err *err)
+static int share(struct suite *s, size_t variant, struct err *err)
 {
     struct variant_state *state = &s->variant[variant];
     char path[FS_PATH_MAX];
     if (layout_entry(s->layout, path, TREE_OWN, state->source_key, err) != 0)
         return -1;
-    int rc = fs_is_dir(path) ? 1 : make_shared(s, variant, path, reason, err);
+    int rc = fs_is_dir(path) ? 1 : make_shared(s, variant, path, err);
     if (rc != 1)
         return rc;
     cache_stamp(path);
     memcpy(state->src, path, sizeof path);
-    return tell_shared(s, variant, err) == 0 ? 1 : -1;
+    return tell_shared(s, variant, err);
 }
 
-int sources_share(struct suite *s, char *reason, struct err *err)
+int sources_share(struct suite *s, struct err *err)
 {
-    int rc = 1;
-    for (size_t i = 0; rc == 1 && s->src[0] && i < s->job.variant_count && !s->loop.stop; i++)
-        if (s->job.variant[i].in_tree)
-            rc = share(s, i, reason, err);
-    return rc;
+    for (size_t i = 0; s->src[0] && i < s->job.variant_count && !s->loop.stop; i++)
+        if (s->job.variant[i].in_tree && share(s, i, err) != 0)
+            return -1;
+    return 0;
 }
 
 int sources_use(struct suite *s, size_t variant, struct err *err)
@@ -87,18 +86,28 @@ int sources_use(struct suite *s, size_t variant, struct err *err)
     return 0;
 }
 
+int sources_discard(struct suite *s, size_t variant, struct err *err)
+{
+    const struct variant_state *state = &s->variant[variant];
+    char dir[FS_PATH_MAX];
+    if (!has_own_copy(s, variant))
+        return 0;
+    tree_unseal(s->layout, TREE_OWN, state->build_key);
+    return layout_make(s->layout, dir, TREE_OWN, err) != 0 ? -1 : layout_discard(dir, state->build_key, err);
+}
+
 int sources_copy(struct suite *s, size_t variant, struct err *err)
 {
     struct variant_state *state = &s->variant[variant];
-    char dir[FS_PATH_MAX];
     if (!has_own_copy(s, variant))
         return 1;
-    tree_unseal(s->layout, TREE_OWN, state->build_key);
-    if (layout_make(s->layout, dir, TREE_OWN, err) != 0 || layout_discard(dir, state->build_key, err) != 0)
+    if (sources_discard(s, variant, err) != 0)
         return -1;
-    int rc = copy_tree(s, state->base, state->src, state->reason, err);
-    if (rc == 0)
+    int rc = copy_tree(s, state->base, state->src, err);
+    if (rc == 0) {
         state->status = STATUS_BUILD_FAILED;
+        reason_set(state->reason, "told to end");
+    }
     if (rc == 1)
         tree_set_writable(state->src, true);
     return rc;

@@ -155,7 +155,7 @@ static int prepare_sources(struct suite *s, char *reason, struct err *err)
     int rc = sources_check(s, reason, err);
     if (rc == 1)
         rc = patched_prepare(s, reason, err);
-    return rc == 1 ? sources_share(s, reason, err) : rc;
+    return rc == 1 && sources_share(s, err) != 0 ? -1 : rc;
 }
 
 static int run_here(struct suite *s, char *reason, struct err *err)
