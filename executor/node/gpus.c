@@ -69,12 +69,11 @@ static void see_render_node(const char *path, const char *name, void *arg)
 }
 
 /* A container shows all GPUs in sysfs, and the device files of those that it was given. */
-static bool is_usable(const struct layout *l, const char *device)
+static bool is_usable(const struct layout *l, const struct amd_gpu *gpu)
 {
-    char drm[FS_PATH_MAX];
     bool usable = true;
-    if (strcmp(l->sysfs, "/sys") == 0 && fs_join(drm, NULL, device, "drm") == 0)
-        entries_each(drm, "renderD", see_render_node, &usable);
+    if (strcmp(l->sysfs, "/sys") == 0)
+        amd_gpu_render_nodes(gpu, see_render_node, &usable);
     return usable;
 }
 
@@ -88,9 +87,19 @@ static json_t *amd_memory(const struct amd_gpu *gpu)
 {
     char bank[FS_PATH_MAX];
     unsigned long long own = 0;
-    if (gpu->parts > 1 && fs_join(bank, NULL, gpu->kfd, "mem_banks/0") == 0)
+    if (gpu->is_part && fs_join(bank, NULL, gpu->kfd, "mem_banks/0") == 0)
         own = attribute_property(bank, "size_in_bytes");
     return own > 0 ? json_integer((json_int_t)own) : attribute_number(gpu->device, "mem_info_vram_total");
+}
+
+static json_t *amd_memory_used(const struct layout *l, const struct amd_gpu *gpu)
+{
+    char processes[FS_PATH_MAX];
+    if (!gpu->is_part)
+        return attribute_number(gpu->device, "mem_info_vram_used");
+    return gpu->gpu_id > 0 && amd_gpus_processes(l, processes)
+               ? json_integer((json_int_t)amd_gpus_bytes(processes, gpu->gpu_id))
+               : json_null();
 }
 
 static void add_amd(const struct amd_gpu *gpu, size_t index, void *arg)
@@ -99,14 +108,13 @@ static void add_amd(const struct amd_gpu *gpu, size_t index, void *arg)
     const struct layout *l = scan->layout;
     (void)index;
     json_t *driver = attribute_line(l->sysfs, "module/amdgpu/version");
-    json_t *out =
-        json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "vendor", "amd", "name", amd_name(gpu->device),
-                  "arch", amd_arch(l, gpu), "vram_total_bytes", amd_memory(gpu), "vram_used_bytes",
-                  attribute_number(gpu->device, "mem_info_vram_used"), "driver",
-                  driver ? driver : json_null(), "unique_id", *gpu->id ? json_string(gpu->id) : json_null());
+    json_t *out = json_pack(
+        "{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "vendor", "amd", "name", amd_name(gpu->device), "arch",
+        amd_arch(l, gpu), "vram_total_bytes", amd_memory(gpu), "vram_used_bytes", amd_memory_used(l, gpu),
+        "driver", driver ? driver : json_null(), "unique_id", *gpu->id ? json_string(gpu->id) : json_null());
     if (*gpu->kfd_id)
         json_object_set_new(out, "kfd_id", json_string(gpu->kfd_id));
-    if (!is_usable(l, gpu->device))
+    if (!is_usable(l, gpu))
         json_object_set_new(out, "usable", json_false());
     gpu_settings_amd(gpu, out);
     json_array_append_new(scan->out, out);

@@ -9,7 +9,7 @@
 #include "common/base/sha256.h"
 #include "common/base/spawn.h"
 #include "executor/process/child.h"
-#include "executor/workdir/sysfile.h"
+#include "executor/telemetry/amd_gpus.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -167,11 +167,17 @@ static void add_device(const char *path, const char *name, void *arg)
     d->run->device[d->count++] = d->texts->v[d->texts->n - 1];
 }
 
-static void add_amd(struct devices *d, const char *sysfs, const char *pci)
+/* A GPU by its index among all. */
+struct amd_search {
+    size_t index;
+    struct devices *devices;
+};
+
+static void see_amd(const struct amd_gpu *gpu, size_t index, void *arg)
 {
-    char path[FS_PATH_MAX];
-    snprintf(path, sizeof path, "%.2000s/bus/pci/devices/%.64s/drm", sysfs, pci);
-    entries_each(path, "renderD", add_device, d);
+    const struct amd_search *search = arg;
+    if (index == search->index)
+        amd_gpu_render_nodes(gpu, add_device, search->devices);
 }
 
 static void add_groups(struct engine_run *r)
@@ -195,11 +201,13 @@ static void add_gpus(struct engine_run *r, const struct suite *s, const struct l
     const json_t *gpus = json_object_get(s->node, "gpus");
     json_array_foreach(lane ? lane->facts : NULL, i, own)
     {
-        const json_t *gpu = json_array_get(gpus, (size_t)json_integer_value(json_object_get(own, "index")));
-        const char *vendor = json_text(gpu, "vendor"), *pci = json_string_value(json_object_get(gpu, "pci")),
+        struct amd_search search = {.index = (size_t)json_integer_value(json_object_get(own, "index")),
+                                    .devices = &amd};
+        const json_t *gpu = json_array_get(gpus, search.index);
+        const char *vendor = json_text(gpu, "vendor"),
                    *id = json_string_value(json_object_get(gpu, "unique_id"));
-        if (strcmp(vendor, "amd") == 0 && pci)
-            add_amd(&amd, s->layout->sysfs, pci);
+        if (strcmp(vendor, "amd") == 0)
+            amd_gpus_each(s->layout, see_amd, &search);
         else if (*vendor && id && nvidia + 1 < ENGINE_DEVICES_MAX)
             r->uuid[nvidia++] = id;
     }

@@ -1,7 +1,6 @@
 #include "executor/telemetry/amd_gpus.h"
 
 #include "common/base/alloc.h"
-#include "executor/workdir/sysfile.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,13 +19,14 @@ struct address {
 struct card {
     char device[FS_PATH_MAX], id[AMD_ID_MAX];
     struct address at;
-    size_t parts, listed; /* nodes that are its own; of those, how many were listed */
+    size_t nodes, next_part; /* nodes that are its own; the least number that the next one may have */
 };
 
 struct node {
     char path[FS_PATH_MAX], id[AMD_ID_MAX];
     struct address at;
     unsigned long gpu_id;
+    unsigned render;
     size_t card; /* AMD_GPUS_MAX: none */
 };
 
@@ -84,6 +84,8 @@ static void take_property(struct node *n, const char *line, bool *is_gpu)
         *is_gpu = value > 0;
     else if (strcmp(key, "unique_id") == 0 && is_id(value))
         snprintf(n->id, sizeof n->id, "%016llx", value);
+    else if (strcmp(key, "drm_render_minor") == 0)
+        n->render = (unsigned)value;
     else if (strcmp(key, "domain") == 0)
         n->at.domain = (unsigned)value;
     else if (strcmp(key, "location_id") == 0)
@@ -164,7 +166,7 @@ static void match(struct survey *s)
         if (n->card == AMD_GPUS_MAX && s->cards == 1 && !(n->at.known && s->card[0].at.known))
             n->card = 0;
         if (n->card < AMD_GPUS_MAX)
-            s->card[n->card].parts++;
+            s->card[n->card].nodes++;
     }
 }
 
@@ -176,20 +178,41 @@ static bool is_shared(const struct survey *s, const char *id)
     return n > 1;
 }
 
+/* A container may show one part alone. */
+static bool is_partitioned(const struct card *c)
+{
+    char mode[64];
+    return c->nodes > 1 ||
+           (c->nodes == 1 && sysfile_line(c->device, "current_compute_partition", mode, sizeof mode) &&
+            (strcmp(mode, "DPX") == 0 || strcmp(mode, "TPX") == 0 || strcmp(mode, "QPX") == 0 ||
+             strcmp(mode, "CPX") == 0));
+}
+
+/* A part keeps its number where others are hidden; a driver that does not tell the numbers lists all in
+ * order. */
+static size_t take_part(struct card *c, const struct node *n)
+{
+    size_t part =
+        c->at.known && n->at.known ? n->at.location >> 28 | ((n->at.location ^ c->at.location) & 7) : 0;
+    part = part > c->next_part ? part : c->next_part;
+    c->next_part = part + 1;
+    return part;
+}
+
 static void fill(const struct survey *s, struct card *c, const struct node *n, struct amd_gpu *out)
 {
     out->kfd[0] = out->kfd_id[0] = '\0';
     out->gpu_id = 0;
-    out->part = c->listed++;
-    out->parts = c->parts > 1 ? c->parts : 1;
+    out->render = n ? n->render : 0;
+    out->is_part = is_partitioned(c);
     snprintf(out->device, sizeof out->device, "%s", c->device);
     if (n) {
         snprintf(out->kfd, sizeof out->kfd, "%s", n->path);
         snprintf(out->kfd_id, sizeof out->kfd_id, "%s", is_shared(s, n->id) ? "" : n->id);
         out->gpu_id = n->gpu_id;
     }
-    if (out->parts > 1 && *c->id)
-        snprintf(out->id, sizeof out->id, "%.40s.%zu", c->id, out->part);
+    if (out->is_part && *c->id)
+        snprintf(out->id, sizeof out->id, "%.40s.%zu", c->id, take_part(c, n));
     else
         snprintf(out->id, sizeof out->id, "%s", c->id);
 }
@@ -213,9 +236,49 @@ void amd_gpus_each(const struct layout *l, amd_gpu_fn *fn, void *arg)
         fn(&gpu, index++, arg);
     }
     for (size_t i = 0; i < s->cards; i++) {
-        if (s->card[i].parts > 0)
+        if (s->card[i].nodes > 0)
             continue;
         fill(s, &s->card[i], NULL, &gpu);
         fn(&gpu, index++, arg);
     }
+}
+
+void amd_gpu_render_nodes(const struct amd_gpu *gpu, entries_fn *fn, void *arg)
+{
+    char path[FS_PATH_MAX], name[32];
+    if (fs_join(path, NULL, gpu->device, "drm") != 0)
+        return;
+    snprintf(name, sizeof name, "renderD%u", gpu->render);
+    if (gpu->render > 0)
+        fn(path, name, arg);
+    else
+        entries_each(path, "renderD", fn, arg);
+}
+
+bool amd_gpus_processes(const struct layout *l, char out[FS_PATH_MAX])
+{
+    return fs_join(out, NULL, l->sysfs, "class/kfd/kfd/proc") == 0 && fs_is_dir(out);
+}
+
+/* The memory that all processes have of a GPU. */
+struct use {
+    char file[32];
+    double bytes;
+};
+
+static void see_process(const char *path, const char *name, void *arg)
+{
+    struct use *use = arg;
+    char text[64];
+    (void)name;
+    if (sysfile_line(path, use->file, text, sizeof text))
+        use->bytes += strtod(text, NULL);
+}
+
+double amd_gpus_bytes(const char *processes, unsigned long gpu_id)
+{
+    struct use use = {.bytes = 0};
+    snprintf(use.file, sizeof use.file, "vram_%lu", gpu_id);
+    entries_each(processes, ENTRIES_NUMBERS, see_process, &use);
+    return use.bytes;
 }

@@ -8,7 +8,9 @@
 
 #include "common/base/fs.h"
 #include "executor/workdir/layout.h"
+#include "executor/workdir/sysfile.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { AMD_GPUS_MAX = 64, AMD_ID_MAX = 64 };
@@ -19,9 +21,18 @@ struct amd_gpu {
     char id[AMD_ID_MAX];      /* its card's unique id, of a part with ".N" behind it; "": none of its own */
     char kfd_id[AMD_ID_MAX];  /* by which ROCR knows it; "": by none, or one that several have */
     unsigned long gpu_id;     /* kfd's number of it; 0: none */
-    size_t part, parts;       /* 0 of 1: a whole card */
+    unsigned render;          /* N of its device file /dev/dri/renderDN, as kfd has it; 0: unknown */
+    bool is_part;             /* of a card that is partitioned, whose other parts may be hidden */
 };
 
 typedef void amd_gpu_fn(const struct amd_gpu *gpu, size_t index, void *arg);
 
 void amd_gpus_each(const struct layout *l, amd_gpu_fn *fn, void *arg);
+/* Calls fn with the name of each of its device files under /dev/dri: each part of a card has one of its own.
+ */
+void amd_gpu_render_nodes(const struct amd_gpu *gpu, entries_fn *fn, void *arg);
+/* Gives the folder in which kfd has one for each process. Returns false where there is none. */
+bool amd_gpus_processes(const struct layout *l, char out[FS_PATH_MAX]);
+/* Returns the bytes that all processes of that folder have of a GPU, by kfd's number of it. It is the memory
+ * in use of a part: the driver counts that of the whole card. */
+double amd_gpus_bytes(const char *processes, unsigned long gpu_id);

@@ -118,8 +118,8 @@ static void open_card(struct amdgpu *a, const struct amd_gpu *gpu)
     for (int f = 0; f < AMD_FILES; f++)
         fd[f] = -1;
     c->metrics = -1;
-    c->gpu_id = gpu->parts > 1 ? gpu->gpu_id : 0;
-    if (c->gpu_id == 0 && !shared)
+    c->gpu_id = gpu->is_part ? gpu->gpu_id : 0;
+    if (!gpu->is_part)
         fd[AMD_VRAM_USED] = open_in(device, "mem_info_vram_used");
     a->count++;
     if (shared)
@@ -147,7 +147,7 @@ static void *amdgpu_open(const struct telemetry_target *target)
 {
     struct amdgpu *a = xcalloc(1, sizeof *a);
     a->only = target->only;
-    if (fs_join(a->processes, NULL, target->layout->sysfs, "class/kfd/kfd/proc") != 0)
+    if (!amd_gpus_processes(target->layout, a->processes))
         a->processes[0] = '\0';
     amd_gpus_each(target->layout, see_gpu, a);
     if (a->count > 0)
@@ -221,29 +221,6 @@ static bool read_metrics(struct card *c, struct sample *out)
     return now.sclk_mhz > 0;
 }
 
-/* The memory that all processes have of a part. */
-struct part_use {
-    char file[32];
-    double bytes;
-};
-
-static void see_process(const char *path, const char *name, void *arg)
-{
-    struct part_use *use = arg;
-    char text[64];
-    (void)name;
-    if (sysfile_line(path, use->file, text, sizeof text))
-        use->bytes += strtod(text, NULL);
-}
-
-static void read_part(const struct amdgpu *a, const struct card *c, struct sample *out)
-{
-    struct part_use use = {.bytes = 0};
-    snprintf(use.file, sizeof use.file, "vram_%lu", c->gpu_id);
-    entries_each(a->processes, ENTRIES_NUMBERS, see_process, &use);
-    sample_put(out, SAMPLE_VRAM_USED, use.bytes);
-}
-
 static void read_card(struct card *c, bool slow, struct sample *out)
 {
     bool has_clock = slow && read_metrics(c, out);
@@ -266,7 +243,7 @@ static void amdgpu_read(void *state, struct sample *out)
     for (size_t c = 0; c < a->count; c++) {
         read_card(&a->card[c], slow, out);
         if (a->card[c].gpu_id > 0 && *a->processes)
-            read_part(a, &a->card[c], out);
+            sample_put(out, SAMPLE_VRAM_USED, amd_gpus_bytes(a->processes, a->card[c].gpu_id));
     }
 }
 

@@ -7,6 +7,7 @@
 #include "executor/node/model_facts.h"
 #include "executor/node/system.h"
 #include "executor/node/toolchain.h"
+#include "executor/telemetry/amd_gpus.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -22,6 +23,12 @@ static const char *member(const json_t *object, const char *key)
 {
     const char *s = json_string_value(json_object_get(object, key));
     return s ? s : "";
+}
+
+static long long number(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_integer(value) ? json_integer_value(value) : -999;
 }
 
 TEST(attributes_are_one_printable_value)
@@ -148,6 +155,96 @@ TEST(each_part_of_a_card_is_a_gpu)
     assert_string_equal(gpus_by_kfd("cpx"), "aaaa000000000001.0= aaaa000000000001.1= aaaa000000000001.2=");
 }
 
+static void put_part(const char *root, const char *mode, unsigned part, const char *of_process)
+{
+    char name[128];
+    put_card(root, "card0", "0000:c1:00.0", "aaaa000000000001\n");
+    snprintf(name, sizeof name, "%s/class/drm/card0/device/current_compute_partition", root);
+    put(name, mode);
+    snprintf(name, sizeof name, "%s/class/drm/card0/device/mem_info_vram_used", root);
+    put(name, "64424509440\n");
+    put_node(root, 3 + (int)part, 0, 0xc100 | part << 28, 0xbbbb000000000000 + part);
+    snprintf(name, sizeof name, "%s/class/kfd/kfd/topology/nodes/%u/mem_banks/0/properties", root, 3 + part);
+    put(name, "heap_type 1\nsize_in_bytes 25767706624\n");
+    if (!of_process)
+        return;
+    snprintf(name, sizeof name, "%s/class/kfd/kfd/proc/4711/vram_1008", root); /* of part 5 */
+    put(name, of_process);
+}
+
+/* "TOTAL USED" of each, in order; -999: unknown. */
+static const char *memory_of(const char *root)
+{
+    static char out[1024];
+    struct layout l = {.workdir = ""};
+    snprintf(l.sysfs, sizeof l.sysfs, "%s", in_scratch(root));
+    json_t *gpus = gpus_amd(&l), *gpu;
+    size_t i;
+    out[0] = '\0';
+    json_array_foreach(gpus, i, gpu)
+        snprintf(out + strlen(out), sizeof out - strlen(out), "%s%lld %lld", i ? ", " : "",
+                 number(gpu, "vram_total_bytes"), number(gpu, "vram_used_bytes"));
+    json_decref(gpus);
+    return out;
+}
+
+/* The driver counts the memory of the whole card, which may be more than a part has. */
+TEST(a_part_has_its_own_memory)
+{
+    put_part("parts", "CPX\n", 0, "20000000000\n");
+    put_part("parts", "CPX\n", 5, NULL);
+    assert_string_equal(memory_of("parts"), "25767706624 0, 25767706624 20000000000");
+    put_part("silent", "CPX\n", 0, NULL);
+    put_part("silent", "CPX\n", 5, NULL);
+    assert_string_equal(memory_of("silent"), "25767706624 -999, 25767706624 -999");
+}
+
+/* A container that was given one part: the properties of the others' nodes cannot be read. */
+TEST(a_part_whose_others_are_hidden_is_a_part)
+{
+    put_part("alone", "CPX\n", 5, "20000000000\n");
+    put("alone/class/kfd/kfd/topology/nodes/3/properties", "");
+    assert_string_equal(gpus_by_kfd("alone"), "aaaa000000000001.5=bbbb000000000005");
+    assert_string_equal(memory_of("alone"), "25767706624 20000000000");
+    put_part("whole", "SPX\n", 0, NULL);
+    assert_string_equal(gpus_by_kfd("whole"), "aaaa000000000001=bbbb000000000000");
+    assert_string_equal(memory_of("whole"), "206141652992 64424509440");
+}
+
+static void note_name(const char *path, const char *name, void *arg)
+{
+    char *names = arg;
+    (void)path;
+    snprintf(names + strlen(names), 256 - strlen(names), " %s", name);
+}
+
+static void note_render_nodes(const struct amd_gpu *gpu, size_t index, void *arg)
+{
+    (void)index;
+    amd_gpu_render_nodes(gpu, note_name, arg);
+}
+
+/* The card's folder has the device file of the first part alone. */
+TEST(each_part_has_a_device_file_of_its_own)
+{
+    char names[256] = "";
+    struct layout l = {.workdir = ""};
+    snprintf(l.sysfs, sizeof l.sysfs, "%s", in_scratch("files"));
+    put_card("files", "card0", "0000:c1:00.0", "aaaa000000000001\n");
+    put("files/class/drm/card0/device/drm/renderD128/dev", "226:128\n");
+    put_card("files", "card9", "0000:c2:00.0", "aaaa000000000002\n");
+    put("files/class/drm/card9/device/drm/renderD136/dev", "226:136\n");
+    for (unsigned part = 0; part < 2; part++) {
+        char name[128], text[128];
+        snprintf(name, sizeof name, "files/class/kfd/kfd/topology/nodes/%u/properties", part);
+        snprintf(text, sizeof text, "location_id %u\ndrm_render_minor %u\ngfx_target_version 90402\n",
+                 0xc100 | part << 28, 128 + part);
+        put(name, text);
+    }
+    amd_gpus_each(&l, note_render_nodes, names);
+    assert_string_equal(names, " renderD128 renderD129 renderD136");
+}
+
 /* Locks, lanes and samples tell GPUs apart by their ids: virtual functions may all have zeros, or their
  * card's. */
 TEST(an_id_that_names_no_single_card_is_none)
@@ -180,12 +277,6 @@ static json_t *gpus_of(const char *description)
     if (description)
         tree_lay("mi300x", description);
     return gpus_amd(&l);
-}
-
-static long long number(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    return json_is_integer(value) ? json_integer_value(value) : -999;
 }
 
 TEST(settings_of_an_mi300x_are_read)
