@@ -11,13 +11,16 @@
 struct gpu_limits {
     const char *arch;     /* as compilers name it */
     double lds;           /* bytes per unit */
+    int lds_granule;      /* a block gets a multiple of it */
+    int lds_reserved;     /* bytes of a block that the system takes */
     double register_pool; /* waves x registers per lane that a unit holds */
     int units;            /* compute units of the device; 0: not the same for all */
     int waves;            /* at most, per unit */
     int blocks;           /* at most, per unit; 0: as many as their waves allow */
     int lanes;            /* of a wave */
     int register_granule;
-    bool nvidia; /* reports then say warp, SM and shared memory */
+    int sgpr_pool; /* of a SIMD; 0: SGPRs limit nothing */
+    bool nvidia;   /* reports then say warp, SM and shared memory */
 };
 
 /* NULL for an architecture that is not in the table. */
@@ -27,6 +30,7 @@ const struct gpu_limits *gpu_limits_of(const char *arch);
 struct kernel_use {
     double vgprs; /* per lane, without AGPRs */
     double agprs;
+    double sgprs;   /* per wave */
     double scratch; /* bytes per lane */
     double lds;     /* bytes per block, static and dynamic */
     double threads; /* per block */

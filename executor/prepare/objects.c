@@ -15,8 +15,9 @@ static void add_occupancy(const struct code_item *kernel, json_t *out)
 {
     const struct gpu_limits *limits = gpu_limits_of(kernel->gpu);
     const int64_t *n = kernel->facts.resource;
-    const struct kernel_use use = {.vgprs = (double)n[KERNEL_VGPRS], .agprs = (double)n[KERNEL_AGPRS]};
-    if (limits && n[KERNEL_VGPRS] > 0)
+    const struct kernel_use use = {
+        .vgprs = (double)n[KERNEL_VGPRS], .agprs = (double)n[KERNEL_AGPRS], .sgprs = (double)n[KERNEL_SGPRS]};
+    if (limits && n[KERNEL_VGPRS] >= 0)
         json_object_set_new(out, "occupancy", json_pack("{s:f}", "waves", occupancy_per_simd(&use, limits)));
 }
 

@@ -21,14 +21,14 @@ import shutil
 import subprocess
 import sys
 
-# Per CU or SM: LDS bytes, lanes per wave, SIMDs, waves per SIMD, registers per lane and SIMD, and the allocation
-# granularity of registers.
+# Per CU or SM: LDS bytes, their granularity, and what the system takes of a block's; lanes per wave, SIMDs, waves per SIMD,
+# registers per lane and SIMD, their granularity, and SGPRs per SIMD (0: they limit nothing; by 16).
 UNITS = {
-    "gfx90a": (65536, 64, 4, 8, 512, 8),
-    "gfx942": (65536, 64, 4, 8, 512, 8),
-    "gfx950": (163840, 64, 4, 8, 512, 8),
-    "sm_80": (167936, 32, 4, 16, 512, 8),
-    "sm_90": (232448, 32, 4, 16, 512, 8),
+    "gfx90a": (65536, 512, 0, 64, 4, 8, 512, 8, 800),
+    "gfx942": (65536, 512, 0, 64, 4, 8, 512, 8, 800),
+    "gfx950": (163840, 1280, 0, 64, 4, 8, 512, 8, 800),
+    "sm_80": (167936, 128, 1024, 32, 4, 16, 512, 8, 0),
+    "sm_90": (233472, 128, 1024, 32, 4, 16, 512, 8, 0),
 }
 MULTIPLY_ADDS = ("v_fma", "v_fmac", "v_mac", "v_pk_fma", "v_dot", "v_mul_f32", "v_pk_mul_f32")
 MATRIX = ("v_mfma", "v_smfma")
@@ -245,18 +245,24 @@ def unit_of(arch):
     return None
 
 
+def align_up(number, step):
+    return -(-number // step) * step
+
+
 def add_occupancy(kernel, unit):
     """Derived numbers: lane use, and the occupancy in waves per SIMD by each limit."""
-    lds, lanes, simds, slots, registers, step = unit
+    lds, lds_step, reserved, lanes, simds, slots, registers, step, sgprs = unit
     threads = kernel.get("block_threads")
     if not threads:
         return
     waves = -(-threads // lanes)
     agprs = kernel.get("agprs", 0)
-    each = -(-kernel["vgprs"] // 4) * 4 + agprs if agprs else kernel["vgprs"]
-    by_registers = min(slots, registers // max(step, -(-each // step) * step))
+    each = align_up(kernel["vgprs"], 4) + agprs if agprs else kernel["vgprs"]
+    by_registers = min(slots, registers // max(step, align_up(each, step)))
+    if sgprs and kernel.get("sgprs"):
+        by_registers = min(by_registers, sgprs // align_up(kernel["sgprs"], 16))
     used = kernel.get("lds_static_bytes", 0) + kernel.get("lds_dynamic_bytes", 0)
-    by_lds = min(slots, lds // used * waves / simds) if used else slots
+    by_lds = min(slots, lds // (align_up(used, lds_step) + reserved) * waves / simds) if used else slots
     least = min(by_registers, by_lds)
     kernel["waves_per_block"] = waves
     kernel["lane_use"] = threads / (waves * lanes)

@@ -52,7 +52,7 @@ static void decode_kernel(const json_t *o, const struct gpu_limits *limits, stru
     k->use.lds = sum(number(o, "lds_static_bytes"), number(o, "lds_dynamic_bytes"));
     k->lds_dynamic = number(o, "lds_dynamic_bytes");
     k->use.threads = number(o, "block_threads");
-    k->sgprs = number(o, "sgprs");
+    k->use.sgprs = number(o, "sgprs");
     k->vgpr_spills = number(o, "vgpr_spills");
     k->sgpr_spills = number(o, "sgpr_spills");
     k->useful_threads = number(o, "query_threads");

@@ -18,7 +18,6 @@ struct port_use {
 struct kernel_resources {
     char name[RUN_FACT_MAX];
     struct kernel_use use;
-    double sgprs;
     double vgpr_spills;
     double sgpr_spills;
     double useful_threads; /* per block, that compute a result */

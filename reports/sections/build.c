@@ -127,7 +127,7 @@ static void kernel_row(const struct report_model *m, size_t variant, const struc
     table_code(t, m->resources[variant].arch);
     table_text(t, num_fixed(k->use.vgprs, 0).s);
     table_text(t, num_fixed(k->use.agprs, 0).s);
-    table_text(t, num_fixed(k->sgprs, 0).s);
+    table_text(t, num_fixed(k->use.sgprs, 0).s);
     table_marked(t, num_fixed(k->use.scratch, 0).s, k->use.scratch > 0 ? MARK_BAD : MARK_NONE);
     table_text(t, num_fixed(k->use.lds, 0).s);
     table_text(t, num_fixed(k->use.threads, 0).s);

@@ -77,6 +77,37 @@ TEST(the_gpus_of_2025_have_limits)
     assert_near(occupancy_per_simd(&cases[1].use, gpu_limits_of("gfx950")), 1, 0);
 }
 
+/* LLVM's remarks say 7 waves beyond 96 SGPRs; LDS is given in granules, and NVIDIA's blocks take 1 KiB more.
+ */
+TEST(what_is_given_in_granules_is_counted_in_them)
+{
+    static const struct {
+        const char *arch;
+        struct kernel_use use;
+        double waves;
+    } cases[] = {
+        {"gfx942", {.vgprs = 8, .sgprs = 96, .threads = 64, .lds = NAN}, 32},
+        {"gfx942", {.vgprs = 8, .sgprs = 101, .threads = 64, .lds = NAN}, 28},
+        {"gfx90a", {.vgprs = 8, .sgprs = 112, .threads = 64, .lds = NAN}, 28},
+        {"gfx950", {.vgprs = 128, .sgprs = 102, .threads = 64, .lds = NAN}, 16},
+        {"gfx942", {.vgprs = 8, .sgprs = NAN, .threads = 64, .lds = NAN}, 32},
+        {"gfx1250", {.vgprs = 8, .sgprs = 106, .threads = 32, .lds = NAN}, 64},
+        {"gfx942", {.vgprs = 8, .threads = 256, .lds = 21504}, 12},
+        {"gfx942", {.vgprs = 8, .threads = 256, .lds = 21600}, 8},
+        {"gfx950", {.vgprs = 8, .threads = 256, .lds = 53760}, 12},
+        {"gfx950", {.vgprs = 8, .threads = 256, .lds = 54000}, 8},
+        {"sm_90a", {.vgprs = 32, .threads = 128, .lds = 76800}, 12},
+        {"sm_90a", {.vgprs = 32, .threads = 128, .lds = 77000}, 8},
+        {"sm_90a", {.vgprs = 32, .threads = 128, .lds = 232448}, 4},
+        {"sm_80", {.vgprs = 32, .threads = 128, .lds = 83968}, 4},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++)
+        assert_near(on(cases[i].arch, cases[i].use).waves, cases[i].waves, 0);
+    assert_near(occupancy_per_simd(&cases[1].use, gpu_limits_of("gfx942")), 7, 0);
+    assert_near(occupancy_per_simd(&(struct kernel_use){.vgprs = 0}, gpu_limits_of("gfx942")), 8, 0);
+    assert_true(isnan(occupancy_per_simd(&(struct kernel_use){.vgprs = NAN}, gpu_limits_of("gfx942"))));
+}
+
 TEST(an_unknown_architecture_has_no_limits)
 {
     assert_null(gpu_limits_of("gfx1100"));
