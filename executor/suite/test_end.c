@@ -324,11 +324,11 @@ static int tell_lost(struct test_run *r, struct err *err)
             used += snprintf(names + used, sizeof names - (size_t)used, "%s%s", used ? ", " : "",
                              sample_key((enum sample_field)i));
     r->suite->told_lost |= news;
-    return news
-               ? suite_note(r->suite, err,
-                            "the driver reported impossible values, first in test %zu: %s; they are left out",
-                            r->index + 1, names)
-               : 0;
+    return news ? suite_note(r->suite, err,
+                             "the driver reported impossible values, or none, first in test %zu: %s; they "
+                             "are left out",
+                             r->index + 1, names)
+                : 0;
 }
 
 /* Returns the variant whose tests have left most memory in use so far. */

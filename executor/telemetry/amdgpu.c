@@ -1,6 +1,7 @@
 /* A back-end: AMD GPUs through the sysfs of amdgpu. It reads VRAM at each sample, and what the driver must
  * request from the GPU's controller (load, power, temperatures, clocks, gpu_metrics) at most ten times per
- * second. Missing files are not measured; on virtual functions without hwmon, gpu_metrics replaces it. */
+ * second. Missing files are not measured; gpu_metrics replaces them, as on virtual functions without hwmon,
+ * and those that cannot be read. */
 #include "common/base/alloc.h"
 #include "executor/telemetry/amd_gpus.h"
 #include "executor/telemetry/backend.h"
@@ -51,6 +52,7 @@ struct card {
     int metrics;
     char device[FS_PATH_MAX]; /* "": that of an earlier one */
     unsigned long gpu_id;     /* of a part of a card; 0: a whole card */
+    bool has_clock;           /* gpu_metrics has had one */
     struct gpu_metrics last;
 };
 
@@ -183,21 +185,16 @@ static double load_of(const struct gpu_metrics *m)
 }
 
 /* Values that hwmon has, too, are taken from there, except for the clock, which is that of one die there. */
-static void add_metrics(const struct card *c, const struct gpu_metrics *m, struct sample *out)
+static void add_metrics(const struct gpu_metrics *m, double *value, struct sample *out)
 {
     const struct {
-        enum sample_field field;
         enum amd_file instead;
         double value;
-    } parts[] = {{SAMPLE_TEMP_JUNCTION, AMD_TEMP_JUNCTION, m->hotspot_c},
-                 {SAMPLE_TEMP_MEM, AMD_TEMP_MEM, m->memory_c},
-                 {SAMPLE_GPU_BUSY, AMD_GPU_BUSY, load_of(m)},
-                 {SAMPLE_MEM_BUSY, AMD_MEM_BUSY, m->memory_busy},
-                 {SAMPLE_MCLK, AMD_MCLK, m->mclk_mhz},
-                 {SAMPLE_POWER, AMD_POWER, m->power_w}};
+    } parts[] = {{AMD_TEMP_JUNCTION, m->hotspot_c}, {AMD_TEMP_MEM, m->memory_c}, {AMD_GPU_BUSY, load_of(m)},
+                 {AMD_MEM_BUSY, m->memory_busy},    {AMD_MCLK, m->mclk_mhz},     {AMD_POWER, m->power_w}};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (c->fd[parts[i].instead] < 0)
-            sample_put(out, parts[i].field, parts[i].value);
+        if (isnan(value[parts[i].instead]))
+            value[parts[i].instead] = parts[i].value;
     sample_put(out, SAMPLE_ENERGY, m->energy_j);
     if (m->sclk_mhz > 0 && !(m->sclk_mhz <= out->value[SAMPLE_SCLK])) {
         out->value[SAMPLE_SCLK] = m->sclk_mhz;
@@ -205,31 +202,50 @@ static void add_metrics(const struct card *c, const struct gpu_metrics *m, struc
     }
 }
 
-/* Returns whether the clock is known. */
-static bool read_metrics(struct card *c, struct sample *out)
+static void read_metrics(struct card *c, double *value, struct sample *out)
 {
     unsigned char table[GPU_METRICS_BYTES_MAX];
     struct gpu_metrics now;
     unsigned throttle;
     ssize_t n = c->metrics < 0 ? -1 : pread(c->metrics, table, sizeof table, 0);
-    if (n <= 0 || !gpu_metrics_read(table, (size_t)n, &now))
-        return false;
-    add_metrics(c, &now, out);
+    if (n <= 0 || !gpu_metrics_read(table, (size_t)n, &now)) {
+        if (c->last.energy_j > 0)
+            sample_lack(out, SAMPLE_ENERGY);
+        return;
+    }
+    add_metrics(&now, value, out);
     if (gpu_metrics_throttle(&c->last, &now, &throttle))
         sample_put(out, SAMPLE_THROTTLE, throttle);
     c->last = now;
-    return now.sclk_mhz > 0;
+    c->has_clock |= now.sclk_mhz > 0;
+}
+
+static bool is_due(enum amd_file f, bool slow)
+{
+    return slow || !meaning[f].slow;
+}
+
+static void read_files(const struct card *c, bool slow, double *value)
+{
+    for (int f = 0; f < AMD_FILES; f++) {
+        if (c->fd[f] < 0 || !is_due(f, slow) || !read_number(c->fd[f], &value[f]))
+            value[f] = NAN;
+        value[f] *= meaning[f].unit;
+    }
 }
 
 static void read_card(struct card *c, bool slow, struct sample *out)
 {
-    bool has_clock = slow && read_metrics(c, out);
+    double value[AMD_FILES];
+    read_files(c, slow, value);
+    if (slow)
+        read_metrics(c, value, out);
     for (int f = 0; f < AMD_FILES; f++) {
-        double value;
-        if (c->fd[f] < 0 || (meaning[f].slow && !slow) || (f == AMD_SCLK && has_clock) ||
-            !read_number(c->fd[f], &value))
+        if (f == AMD_SCLK && c->has_clock)
             continue;
-        sample_put(out, meaning[f].field, value * meaning[f].unit);
+        sample_put(out, meaning[f].field, value[f]);
+        if (isnan(value[f]) && c->fd[f] >= 0 && is_due(f, slow))
+            sample_lack(out, meaning[f].field);
     }
 }
 

@@ -95,6 +95,12 @@ void sample_put(struct sample *s, enum sample_field field, double value)
         *all = fmax(*all, value); /* which ignores a NaN */
 }
 
+void sample_lack(struct sample *s, enum sample_field field)
+{
+    if (fields[field].join == SUM)
+        lose(s, field, NAN);
+}
+
 /* units: multiples of 1 / 10^decimals. A fraction keeps at least one digit. */
 static void put_number(struct buf *out, int64_t units, int decimals)
 {

@@ -29,7 +29,7 @@ enum sample_field {
 struct sample {
     double t_s; /* since the test's start */
     double value[SAMPLE_FIELDS];
-    unsigned lost;    /* bits of the fields of which a source gave what cannot be */
+    unsigned lost;    /* bits of the fields of which a source gave what cannot be, or nothing */
     bool runnable;    /* some process of the tree is running or waits only for a core */
     bool noted;       /* it has only the power, of a trace */
     double resumed_s; /* for how long a signal had stopped a process of the tree that goes on now; 0: none */
@@ -57,6 +57,8 @@ bool sample_is_plausible(enum sample_field field, double value);
 /* Adds what another GPU or process gave: to the sum, or as the greatest, or its bits. NaN adds nothing,
  * as what is not plausible, which is noted in `lost`. */
 void sample_put(struct sample *s, enum sample_field field, double value);
+/* Notes that a GPU's part of a sum could not be read. Where the greatest counts, that of the others does. */
+void sample_lack(struct sample *s, enum sample_field field);
 /* Appends a line of vram_samples.jsonl with its newline: t to a tenth of a millisecond, whole numbers, and
  * others to a hundredth. Values that are not available are left out, and so are those beyond 1e15.
  *

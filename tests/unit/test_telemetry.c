@@ -3,6 +3,7 @@
 #include "tests/unit/support.h"
 
 #include "executor/telemetry/gpu_activity.h"
+#include "executor/telemetry/telemetry.h"
 #include "executor/telemetry/throttle.h"
 
 #include <math.h>
@@ -542,3 +543,78 @@ TEST(settings_are_no_reasons_to_throttle)
     assert_int_equal(throttle_of_amdgpu(UINT64_C(1) << 34 | 2), THROTTLE_MEMORY | THROTTLE_POWER);
     assert_int_equal(throttle_of_amdgpu(UINT64_C(1) << 47 | 1 << 20), THROTTLE_HARDWARE | THROTTLE_CURRENT);
 }
+
+static const char *of_card(int card, const char *file)
+{
+    static char name[128];
+    snprintf(name, sizeof name, "sys/class/drm/card%d/device/%s", card, file);
+    return name;
+}
+
+/* A file whose reading fails. */
+static void break_file(int card, const char *file)
+{
+    unlink(in_scratch(of_card(card, file)));
+    mkdir(in_scratch(of_card(card, file)), 0755);
+}
+
+/* The table says 412 W, 2085 MHz and 100 J. */
+static void put_metrics(int card)
+{
+    char table[4096];
+    FILE *f = fopen("tests/fixtures/gpu_metrics/v1_8", "re");
+    assert_non_null(f);
+    size_t n = fread(table, 1, sizeof table, f);
+    fclose(f);
+    put_bytes(of_card(card, "gpu_metrics"), table, n);
+}
+
+static void put_card(int card)
+{
+    put_metrics(card);
+    put(of_card(card, "mem_info_vram_total"), "206141652992\n");
+    put(of_card(card, "mem_info_vram_used"), "1000\n");
+    put(of_card(card, "hwmon/hwmon3/power1_input"), "500000000\n");
+    put(of_card(card, "hwmon/hwmon3/freq1_input"), "132000000\n");
+}
+
+static struct sample read_cards(struct telemetry *t, double t_s)
+{
+    struct sample s;
+    telemetry_read(t, t_s, &s);
+    return s;
+}
+
+/* A file that exists and cannot be read is as one that does not exist: the table has the number, too. Without
+ * it, a sum of several cards is none. */
+TEST(what_cannot_be_read_is_no_part_of_a_sum)
+{
+    struct layout l = {.workdir = ""};
+    const struct telemetry_target target = {.layout = &l};
+    struct telemetry t;
+    snprintf(l.sysfs, sizeof l.sysfs, "%s", in_scratch("sys"));
+    put_card(0);
+    put_card(1);
+    telemetry_open(&t, &target, NULL, 0);
+    struct sample s = read_cards(&t, 0);
+    assert_near(s.value[SAMPLE_POWER], 1000, 0);
+    assert_near(s.value[SAMPLE_ENERGY], 200, 1e-9);
+    assert_near(s.value[SAMPLE_VRAM_USED], 2000, 0);
+    telemetry_close(&t);
+    break_file(1, "hwmon/hwmon3/power1_input");
+    break_file(1, "mem_info_vram_used");
+    telemetry_open(&t, &target, NULL, 0);
+    s = read_cards(&t, 0);
+    assert_near(s.value[SAMPLE_POWER], 912, 0);
+    assert_true(isnan(s.value[SAMPLE_VRAM_USED]));
+    assert_int_equal(s.lost, 1u << SAMPLE_VRAM_USED);
+    assert_int_equal(truncate(in_scratch(of_card(1, "gpu_metrics")), 0), 0);
+    s = read_cards(&t, 0.2);
+    assert_true(isnan(s.value[SAMPLE_POWER]) && isnan(s.value[SAMPLE_ENERGY]));
+    assert_near(s.value[SAMPLE_SCLK], 2085, 0);
+    assert_int_equal(truncate(in_scratch(of_card(0, "gpu_metrics")), 0), 0);
+    assert_true(isnan(read_cards(&t, 0.4).value[SAMPLE_SCLK])); /* not that of one die */
+    telemetry_close(&t);
+}
+
+GROUP(scratch_make, scratch_remove);
