@@ -32,7 +32,10 @@ static json_t *printable(const char *s, size_t len)
 json_t *attribute_line(const char *root, const char *name)
 {
     AUTO_FREE char *text = read_text(root, name);
-    return text && *text ? printable(text, strcspn(text, "\n")) : NULL;
+    size_t len = text ? strcspn(text, "\n") : 0;
+    while (len > 0 && strchr(" \t\r", text[len - 1]))
+        len--;
+    return len > 0 ? printable(text, len) : NULL;
 }
 
 json_t *attribute_number(const char *root, const char *name)

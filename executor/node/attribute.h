@@ -5,7 +5,8 @@
 
 #include <jansson.h>
 
-/* Returns the first line of root/name, without its line break; NULL when it cannot be read. */
+/* Returns the first line of root/name, without white space at its end; NULL when it has none, or cannot be
+ * read. */
 json_t *attribute_line(const char *root, const char *name);
 /* Returns the number in root/name; null when there is none. */
 json_t *attribute_number(const char *root, const char *name);

@@ -26,7 +26,7 @@ static void add(json_t *out, const char *key, json_t *value)
 static void add_watts(json_t *out, const char *key, const char *hwmon, const char *file)
 {
     json_auto_t *microwatts = attribute_number(hwmon, file);
-    if (json_is_integer(microwatts))
+    if (json_integer_value(microwatts) > 0) /* 0: a virtual function, or a die that shares another's */
         json_object_set_new(out, key, json_integer(json_integer_value(microwatts) / 1000000));
 }
 
@@ -75,7 +75,7 @@ static void add_firmware(const char *device, json_t *gpu)
 }
 
 struct errors {
-    bool found;
+    bool found, inaccessible; /* a block whose numbers the driver does not tell at this moment */
     json_int_t uncorrectable, correctable, deferred; /* the latter -1: not counted */
 };
 
@@ -84,7 +84,8 @@ struct errors {
 static void add_block(const char *path, const char *name, void *arg)
 {
     struct errors *e = arg;
-    char file[FS_PATH_MAX], line[64];
+    char file[FS_PATH_MAX], line[64] = "";
+    bool counted = false;
     long long count;
     const char *end = strstr(name, "_err_count");
     if (!end || end[strlen("_err_count")])
@@ -100,14 +101,16 @@ static void add_block(const char *path, const char *name, void *arg)
             e->deferred = (e->deferred < 0 ? 0 : e->deferred) + count;
         else
             continue;
-        e->found = true;
+        e->found = counted = true;
     }
+    e->inaccessible |= *line && !counted;
 }
 
 static struct errors count_errors(const char *ras)
 {
     struct errors e = {.deferred = -1};
     entries_each(ras, NULL, add_block, &e);
+    e.found &= !e.inaccessible;
     return e;
 }
 

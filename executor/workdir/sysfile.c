@@ -58,6 +58,9 @@ bool sysfile_read(const char *folder, const char *name, char *out, size_t size)
 bool sysfile_line(const char *folder, const char *name, char *out, size_t size)
 {
     bool found = sysfile_read(folder, name, out, size);
-    out[strcspn(out, "\n")] = '\0';
+    size_t len = strcspn(out, "\n");
+    while (len > 0 && strchr(" \t\r", out[len - 1]))
+        len--;
+    out[len] = '\0';
     return found;
 }

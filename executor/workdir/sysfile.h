@@ -11,7 +11,7 @@
 FILE *sysfile_open(const char *folder, const char *name);
 /* Reads as much of it as one read() gives and fits. Returns false, with "", where that is nothing. */
 bool sysfile_read(const char *folder, const char *name, char *out, size_t size);
-/* Does the same with its first line, without the line break. */
+/* Does the same with its first line, without white space at its end. */
 bool sysfile_line(const char *folder, const char *name, char *out, size_t size);
 
 /* As a prefix: names that are numbers. */

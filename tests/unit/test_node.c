@@ -2,12 +2,14 @@
 #include "tests/unit/tree.h"
 
 #include "executor/node/attribute.h"
+#include "executor/node/gpu_settings.h"
 #include "executor/node/gpus.h"
 #include "executor/node/login.h"
 #include "executor/node/model_facts.h"
 #include "executor/node/system.h"
 #include "executor/node/toolchain.h"
 #include "executor/telemetry/amd_gpus.h"
+#include "executor/workdir/sysfile.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -82,6 +84,18 @@ TEST(amd_gpus_are_cards_with_memory)
     assert_int_equal(json_integer_value(json_object_get(json_array_get(users, 0), "vram_bytes")), 1024);
     json_decref(gpus);
     json_decref(users);
+}
+
+TEST(an_attribute_ends_before_its_padding)
+{
+    char line[16];
+    const char *root = in_scratch("padding");
+    put("padding/level", "auto \t\r\n");
+    put("padding/blank", " \n");
+    assert_json_string(attribute_line(root, "level"), "auto");
+    assert_null(attribute_line(root, "blank"));
+    assert_true(sysfile_line(root, "level", line, sizeof line));
+    assert_string_equal(line, "auto");
 }
 
 /* A card of a driver of today: kfd knows it by another id. */
@@ -338,6 +352,27 @@ TEST(limits_and_deferred_errors_of_newer_drivers_are_read)
     assert_int_equal(number(json_object_get(gpu, "ras"), "deferred"), 2);
     assert_int_equal(number(json_object_get(gpu, "ras"), "correctable"), 4);
     json_decref(gpus);
+}
+
+/* A block that is "currently inaccessible" may have any number of errors, and no card is limited to 0 W. */
+TEST(numbers_that_lack_a_part_are_unknown)
+{
+    struct layout l = {.workdir = ""};
+    snprintf(l.sysfs, sizeof l.sysfs, "%s", in_scratch("partly"));
+    put("partly/class/drm/card0/device/mem_info_vram_total", "1000\n");
+    put("partly/class/drm/card0/device/hwmon/hwmon4/power1_cap", "0\n");
+    put("partly/class/drm/card0/device/hwmon/hwmon4/power1_cap_default", "750000000\n");
+    put("partly/class/drm/card0/device/ras/gfx_err_count", "ue: 1\nce: 0\n");
+    put("partly/class/drm/card0/device/ras/umc_err_count", "Query currently inaccessible\n");
+    json_t *gpus = gpus_amd(&l), *gpu = json_array_get(gpus, 0);
+    assert_null(json_object_get(gpu, "ras"));
+    assert_null(json_object_get(gpu, "power_cap_w"));
+    assert_int_equal(number(gpu, "power_cap_default_w"), 750);
+    json_decref(gpus);
+    put("partly/class/drm/card0/device/ras/umc_err_count", "ue: 2\nce: 0\n");
+    assert_int_equal(gpu_settings_uncorrectable(in_scratch("partly/class/drm/card0/device")), 3);
+    put("partly/class/drm/card0/device/ras/umc_err_count", "Query currently inaccessible\n");
+    assert_int_equal(gpu_settings_uncorrectable(in_scratch("partly/class/drm/card0/device")), -1);
 }
 
 TEST(what_a_driver_does_not_show_has_no_key)
