@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MINORS = 1 << 20 };
+
 #define AMD_VENDOR "0x1002"
 
 /* Bus, device and function as kfd's location_id has them. */
@@ -85,7 +87,7 @@ static void take_property(struct node *n, const char *line, bool *is_gpu)
     else if (strcmp(key, "unique_id") == 0 && is_id(value))
         snprintf(n->id, sizeof n->id, "%016llx", value);
     else if (strcmp(key, "drm_render_minor") == 0)
-        n->render = (unsigned)value;
+        n->render = value < MINORS ? (unsigned)value : 0;
     else if (strcmp(key, "domain") == 0)
         n->at.domain = (unsigned)value;
     else if (strcmp(key, "location_id") == 0)
