@@ -5,6 +5,8 @@
 #include "common/base/text.h"
 #include "executor/workdir/sysfile.h"
 
+#include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,8 +44,9 @@ json_t *attribute_number(const char *root, const char *name)
 {
     AUTO_FREE char *text = read_text(root, name);
     char *end = NULL;
+    errno = 0;
     long long n = text ? strtoll(text, &end, 10) : 0;
-    return text && end != text ? json_integer(n) : json_null();
+    return text && end != text && errno == 0 && n != UINT32_MAX ? json_integer(n) : json_null();
 }
 
 json_t *attribute_keyed(const char *root, const char *name, const char *key, char separator)

@@ -8,7 +8,8 @@
 /* Returns the first line of root/name, without white space at its end; NULL when it has none, or cannot be
  * read. */
 json_t *attribute_line(const char *root, const char *name);
-/* Returns the number in root/name; null when there is none. */
+/* Returns the number in root/name; null when there is none, or all bits of 32 or 64 are set: who wrote it
+ * does not know it. */
 json_t *attribute_number(const char *root, const char *name);
 /* Returns the rest of the first line "key<spaces>separator<spaces>value", quotes removed; null: none. */
 json_t *attribute_keyed(const char *root, const char *name, const char *key, char separator);

@@ -3,6 +3,7 @@
 #include "common/base/alloc.h"
 #include "common/base/json.h"
 #include "executor/telemetry/amd_gpus.h"
+#include "executor/telemetry/sample.h"
 #include "executor/workdir/sysfile.h"
 
 #include <stdio.h>
@@ -73,7 +74,7 @@ static bool read_levels(const char *device, struct sclk_limits *out)
     int index, mhz;
     *out = (struct sclk_limits){.min_mhz = 0};
     while (f && fgets(line, sizeof line, f)) {
-        if (sscanf(line, "%d: %dM", &index, &mhz) != 2 || mhz <= 0)
+        if (sscanf(line, "%d: %dM", &index, &mhz) != 2 || !sample_is_plausible(SAMPLE_SCLK, mhz))
             continue;
         out->min_mhz = out->min_mhz == 0 || mhz < out->min_mhz ? mhz : out->min_mhz;
         out->max_mhz = mhz > out->max_mhz ? mhz : out->max_mhz;
@@ -92,7 +93,8 @@ bool sclk_limits_read(const char *device, struct sclk_limits *out)
     while (f && fgets(line, sizeof line, f)) {
         if (strncmp(line, "OD_", 3) == 0 || strncmp(line, "GFXCLK", 6) == 0)
             inside = strncmp(line, "OD_SCLK", 7) == 0;
-        else if (inside && sscanf(line, "%d: %dM", &index, &mhz) == 2 && (index == 0 || index == 1))
+        else if (inside && sscanf(line, "%d: %dM", &index, &mhz) == 2 && (index == 0 || index == 1) &&
+                 sample_is_plausible(SAMPLE_SCLK, mhz))
             *(index == 0 ? &out->min_mhz : &out->max_mhz) = mhz;
     }
     return (out->min_mhz > 0 && out->max_mhz >= out->min_mhz) || read_levels(device, out);

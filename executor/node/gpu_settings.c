@@ -4,15 +4,17 @@
 #include "executor/node/attribute.h"
 #include "executor/node/clocks_gpu.h"
 #include "executor/telemetry/gpu_metrics.h"
+#include "executor/telemetry/sample.h"
 #include "executor/workdir/sysfile.h"
 
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { IO_LINK_XGMI = 11, RAS_BLOCK_UMC = 0 };
+enum { IO_LINK_XGMI = 11, RAS_BLOCK_UMC = 0, LANES_MOST = 32, NODE_WATTS_MOST = 65534 };
 
 /* Takes value. */
 static void add(json_t *out, const char *key, json_t *value)
@@ -23,11 +25,30 @@ static void add(json_t *out, const char *key, json_t *value)
         json_decref(value);
 }
 
+static void add_number(json_t *out, const char *key, const char *folder, const char *file, json_int_t least,
+                       json_int_t most)
+{
+    json_t *number = attribute_number(folder, file);
+    json_int_t n = json_integer_value(number);
+    add(out, key, n >= least && n <= most ? json_incref(number) : NULL);
+    json_decref(number);
+}
+
+/* 0: a virtual function, or a die that shares another's. */
 static void add_watts(json_t *out, const char *key, const char *hwmon, const char *file)
 {
     json_auto_t *microwatts = attribute_number(hwmon, file);
-    if (json_integer_value(microwatts) > 0) /* 0: a virtual function, or a die that shares another's */
-        json_object_set_new(out, key, json_integer(json_integer_value(microwatts) / 1000000));
+    json_int_t watts = json_integer_value(microwatts) / 1000000;
+    if (sample_is_plausible(SAMPLE_POWER, (double)watts))
+        json_object_set_new(out, key, json_integer(watts));
+}
+
+static void add_mode(json_t *out, const char *key, const char *device, const char *file)
+{
+    json_t *mode = attribute_line(device, file);
+    bool known = mode && strcmp(json_string_value(mode), "UNKNOWN") != 0;
+    add(out, key, known ? json_incref(mode) : NULL);
+    json_decref(mode);
 }
 
 static void add_power_caps(const char *path, const char *name, void *arg)
@@ -49,12 +70,18 @@ static void add_node_limit(const char *device, json_t *gpu)
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
         if (fs_join(folder, NULL, device, folders[i]) != 0)
             continue;
-        add(gpu, "node_power_limit_w", attribute_number(folder, "cur_node_power_limit"));
-        add(gpu, "node_power_limit_max_w", attribute_number(folder, "max_node_power_limit"));
+        add_number(gpu, "node_power_limit_w", folder, "cur_node_power_limit", 1, NODE_WATTS_MOST);
+        add_number(gpu, "node_power_limit_max_w", folder, "max_node_power_limit", 1, NODE_WATTS_MOST);
     }
 }
 
-/* Firmware with the version 0x00000000 is not loaded. */
+/* Firmware with the version 0x00000000 is not loaded; 0xffffffff is none that was read. */
+static bool is_version(const char *text)
+{
+    unsigned long long n = strtoull(text, NULL, 0);
+    return n > 0 && n < UINT32_MAX;
+}
+
 static void add_firmware(const char *device, json_t *gpu)
 {
     static const char *const files[][2] = {
@@ -64,8 +91,7 @@ static void add_firmware(const char *device, json_t *gpu)
     json_auto_t *firmware = json_object();
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         json_t *version = attribute_line(device, files[i][1]);
-        if (version && strtoull(json_string_value(version), NULL, 0) == 0 &&
-            strcmp(files[i][0], "vbios") != 0)
+        if (version && !is_version(json_string_value(version)) && strcmp(files[i][0], "vbios") != 0)
             json_decref(version);
         else
             add(firmware, files[i][0], version);
@@ -80,29 +106,34 @@ struct errors {
 };
 
 /* ras/umc_err_count has the lines "ue: 0", "ce: 0" and, in newer drivers, "de: 0": what could not be
- * corrected and has not been used yet. */
+ * corrected and has not been used yet. Returns whether the line has the first of these. */
+static bool take_count(struct errors *e, const char *line)
+{
+    long long count;
+    if (!*line || sscanf(line + 1, "e: %lld", &count) != 1 || count < 0 || count >= UINT32_MAX)
+        return false;
+    if (*line == 'u')
+        e->uncorrectable += count;
+    else if (*line == 'c')
+        e->correctable += count;
+    else if (*line == 'd')
+        e->deferred = (e->deferred < 0 ? 0 : e->deferred) + count;
+    return *line == 'u';
+}
+
 static void add_block(const char *path, const char *name, void *arg)
 {
     struct errors *e = arg;
     char file[FS_PATH_MAX], line[64] = "";
     bool counted = false;
-    long long count;
     const char *end = strstr(name, "_err_count");
     if (!end || end[strlen("_err_count")])
         return;
     snprintf(file, sizeof file, "%s", path);
     AUTO_FCLOSE FILE *f = fopen(file, "re");
-    while (f && fgets(line, sizeof line, f)) {
-        if (sscanf(line, "ue: %lld", &count) == 1)
-            e->uncorrectable += count;
-        else if (sscanf(line, "ce: %lld", &count) == 1)
-            e->correctable += count;
-        else if (sscanf(line, "de: %lld", &count) == 1)
-            e->deferred = (e->deferred < 0 ? 0 : e->deferred) + count;
-        else
-            continue;
-        e->found = counted = true;
-    }
+    while (f && fgets(line, sizeof line, f))
+        counted |= take_count(e, line);
+    e->found |= counted;
     e->inaccessible |= *line && !counted;
 }
 
@@ -190,11 +221,11 @@ void gpu_settings_amd(const struct amd_gpu *of, json_t *gpu)
     add(gpu, "numa_node", attribute_number(device, "numa_node"));
     add(gpu, "iommu", attribute_line(device, "iommu_group/type"));
     add_node_limit(device, gpu);
-    add(gpu, "compute_partition", attribute_line(device, "current_compute_partition"));
-    add(gpu, "memory_partition", attribute_line(device, "current_memory_partition"));
+    add_mode(gpu, "compute_partition", device, "current_compute_partition");
+    add_mode(gpu, "memory_partition", device, "current_memory_partition");
     add(gpu, "perf_level", attribute_line(device, "power_dpm_force_performance_level"));
-    add(gpu, "pcie_width", attribute_number(device, "current_link_width"));
-    add(gpu, "pcie_width_max", attribute_number(device, "max_link_width"));
+    add_number(gpu, "pcie_width", device, "current_link_width", 0, LANES_MOST);
+    add_number(gpu, "pcie_width_max", device, "max_link_width", 1, LANES_MOST); /* 255: unknown */
     add_clock_limits(device, gpu);
     add_unread_metrics(device, gpu);
     if (fs_join(hwmon, NULL, device, "hwmon") == 0)

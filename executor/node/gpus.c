@@ -4,6 +4,7 @@
 #include "executor/node/attribute.h"
 #include "executor/node/gpu_settings.h"
 #include "executor/telemetry/amd_gpus.h"
+#include "executor/telemetry/sample.h"
 #include "executor/workdir/sysfile.h"
 
 #include <math.h>
@@ -82,6 +83,15 @@ struct amd_scan {
     json_t *out;
 };
 
+static json_t *driver_memory(const char *device, const char *file)
+{
+    json_t *bytes = attribute_number(device, file);
+    if (json_is_null(bytes) || sample_is_plausible(SAMPLE_VRAM_USED, json_number_value(bytes)))
+        return bytes;
+    json_decref(bytes);
+    return json_null();
+}
+
 /* A part of a card has the card's memory, except where kfd says how much is its own. */
 static json_t *amd_memory(const struct amd_gpu *gpu)
 {
@@ -89,14 +99,14 @@ static json_t *amd_memory(const struct amd_gpu *gpu)
     unsigned long long own = 0;
     if (gpu->is_part && fs_join(bank, NULL, gpu->kfd, "mem_banks/0") == 0)
         own = attribute_property(bank, "size_in_bytes");
-    return own > 0 ? json_integer((json_int_t)own) : attribute_number(gpu->device, "mem_info_vram_total");
+    return own > 0 ? json_integer((json_int_t)own) : driver_memory(gpu->device, "mem_info_vram_total");
 }
 
 static json_t *amd_memory_used(const struct layout *l, const struct amd_gpu *gpu)
 {
     char processes[FS_PATH_MAX];
     if (!gpu->is_part)
-        return attribute_number(gpu->device, "mem_info_vram_used");
+        return driver_memory(gpu->device, "mem_info_vram_used");
     return gpu->gpu_id > 0 && amd_gpus_processes(l, processes)
                ? json_integer((json_int_t)amd_gpus_bytes(processes, gpu->gpu_id))
                : json_null();

@@ -169,6 +169,8 @@ static bool read_number(int fd, double *out)
     for (; i < DIGITS_SURE && text[i] >= '0' && text[i] <= '9'; i++)
         whole = whole * 10 + (uint64_t)(text[i] - '0');
     *out = (double)whole;
+    if (whole == UINT32_MAX) /* all ones; in microwatts or hertz it would be believed */
+        return false;
     if (i > 0 && (text[i] == '\n' || text[i] == '\0'))
         return true;
     *out = strtod(text, &end);

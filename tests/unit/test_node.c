@@ -375,6 +375,38 @@ TEST(numbers_that_lack_a_part_are_unknown)
     assert_int_equal(gpu_settings_uncorrectable(in_scratch("partly/class/drm/card0/device")), -1);
 }
 
+/* All bits set, or 255 lanes: nobody knows. */
+TEST(numbers_that_cannot_be_are_unknown)
+{
+    static const char *const files[][2] = {
+        {"mem_info_vram_total", "18446744073709551615\n"},
+        {"mem_info_vram_used", "-1\n"},
+        {"hwmon/hwmon4/power1_cap", "4294967295\n"},
+        {"hwmon/hwmon4/power1_cap_default", "65535000000\n"},
+        {"current_link_width", "16\n"},
+        {"max_link_width", "255\n"},
+        {"board/cur_node_power_limit", "0\n"},
+        {"board/max_node_power_limit", "4294967295\n"},
+        {"current_compute_partition", "UNKNOWN\n"},
+        {"fw_version/smc_fw_version", "0xffffffff\n"},
+        {"pp_od_clk_voltage", "OD_SCLK:\n0: 65535Mhz\n1: 65535Mhz\n"},
+        {"ras/umc_err_count", "ue: 18446744073709551615\nce: 0\n"},
+    };
+    struct layout l = {.workdir = ""};
+    char name[128];
+    snprintf(l.sysfs, sizeof l.sysfs, "%s", in_scratch("ones"));
+    for (size_t i = 0; i < COUNT(files); i++) {
+        snprintf(name, sizeof name, "ones/class/drm/card0/device/%s", files[i][0]);
+        put(name, files[i][1]);
+    }
+    json_t *gpus = gpus_amd(&l), *gpu = json_array_get(gpus, 0);
+    assert_true(json_is_null(json_object_get(gpu, "vram_total_bytes")));
+    assert_true(json_is_null(json_object_get(gpu, "vram_used_bytes")));
+    assert_int_equal(number(gpu, "pcie_width"), 16);
+    assert_int_equal(json_object_size(gpu), 8);
+    json_decref(gpus);
+}
+
 TEST(what_a_driver_does_not_show_has_no_key)
 {
     struct layout l = {.workdir = ""};
