@@ -44,7 +44,10 @@ static json_t *amd_name(const char *device)
     static const struct {
         const char *id, *name;
     } known[] = {{"0x74a0", "AMD Instinct MI300A"},    {"0x74a1", "AMD Instinct MI300X"},
-                 {"0x74b5", "AMD Instinct MI300X VF"}, {"0x74a5", "AMD Instinct MI325X"},
+                 {"0x74b5", "AMD Instinct MI300X VF"}, {"0x74a2", "AMD Instinct MI308X"},
+                 {"0x74a5", "AMD Instinct MI325X"},    {"0x74b9", "AMD Instinct MI325X VF"},
+                 {"0x75a0", "AMD Instinct MI350X"},    {"0x75b0", "AMD Instinct MI350X VF"},
+                 {"0x75a3", "AMD Instinct MI355X"},    {"0x75b3", "AMD Instinct MI355X VF"},
                  {"0x740c", "AMD Instinct MI250X"},    {"0x740f", "AMD Instinct MI210"}};
     json_t *name = attribute_line(device, "product_name");
     if (name && *json_string_value(name))

@@ -339,12 +339,14 @@ TEST(limits_and_deferred_errors_of_newer_drivers_are_read)
     struct layout l = {.workdir = ""};
     snprintf(l.sysfs, sizeof l.sysfs, "%s", in_scratch("mi350"));
     put("mi350/class/drm/card0/device/mem_info_vram_total", "1000\n");
+    put("mi350/class/drm/card0/device/device", "0x75a3\n");
     put("mi350/class/drm/card0/device/hwmon/hwmon4/power2_cap", "1200000000\n");
     put("mi350/class/drm/card0/device/hwmon/hwmon4/power2_cap_default", "1400000000\n");
     put("mi350/class/drm/card0/device/board/cur_node_power_limit", "5000\n");
     put("mi350/class/drm/card0/device/board/max_node_power_limit", "6400\n");
     put("mi350/class/drm/card0/device/ras/umc_err_count", "ue: 0\nce: 4\nde: 2\n");
     json_t *gpus = gpus_amd(&l), *gpu = json_array_get(gpus, 0);
+    assert_string_equal(member(gpu, "name"), "AMD Instinct MI355X");
     assert_int_equal(number(gpu, "power_cap2_w"), 1200);
     assert_int_equal(number(gpu, "power_cap2_default_w"), 1400);
     assert_int_equal(number(gpu, "node_power_limit_w"), 5000);
