@@ -120,21 +120,44 @@ static bool has_user(const json_t *node, size_t index)
     return false;
 }
 
-static void check_gpu(struct preflight *p, const json_t *gpu, bool wanted, bool used_by_some)
+static bool is_usable(const json_t *gpu)
 {
+    return !json_is_false(json_object_get(gpu, "usable"));
+}
+
+static bool has_usable(const json_t *gpus)
+{
+    size_t i;
+    json_t *gpu;
+    json_array_foreach(gpus, i, gpu)
+    {
+        if (is_usable(gpu))
+            return true;
+    }
+    return false;
+}
+
+/* A container sees GPUs that it was not given; a user that may open none of them is not meant to. */
+static void check_gpu(struct preflight *p, const json_t *node, size_t index, bool wanted)
+{
+    const json_t *gpus = json_object_get(node, "gpus"), *gpu = json_array_get(gpus, index);
     double total = number_of(gpu, "vram_total_bytes"), used = number_of(gpu, "vram_used_bytes");
-    bool taken =
-        wanted && isfinite(total) && isfinite(used) && total > 0 && used > vram_taken_warning * total;
+    bool usable = is_usable(gpu), closed = !has_usable(gpus),
+         taken = wanted && usable && isfinite(total) && isfinite(used) && total > 0 &&
+                 used > vram_taken_warning * total;
     const char *arch = text_of(gpu, "arch", "");
     char memory[64] = "memory unknown";
     if (isfinite(total) && isfinite(used))
         snprintf(memory, sizeof memory, "%.1f of %.0f GiB taken", used / gib, total / gib);
-    preflight_add(p, taken ? PREFLIGHT_WARNING : PREFLIGHT_OK, "gpu",
-                  !taken         ? ""
-                  : used_by_some ? "see who uses it: timings will suffer"
-                                 : "no visible process holds it: reset the GPU, or look inside containers",
-                  "%s%s%s, driver %s, %s", text_of(gpu, "name", "unnamed"), *arch ? " " : "", arch,
-                  text_of(gpu, "driver", "?"), memory);
+    preflight_add(p, taken || closed ? PREFLIGHT_WARNING : PREFLIGHT_OK, "gpu",
+                  closed   ? "add the user to the group that owns /dev/dri/renderD* (render), "
+                             "or give them to the container"
+                  : !taken ? ""
+                  : has_user(node, index)
+                      ? "see who uses it: timings will suffer"
+                      : "no visible process holds it: reset the GPU, or look inside containers",
+                  "%s%s%s, driver %s, %s%s", text_of(gpu, "name", "unnamed"), *arch ? " " : "", arch,
+                  text_of(gpu, "driver", "?"), memory, usable ? "" : ", may not be opened by this user");
 }
 
 /* Whether a run may use the GPU. One that wants any takes the first that no other run has locked. */
@@ -187,7 +210,7 @@ static void check_gpus(struct preflight *p, const json_t *node, const struct gpu
     const char *rocm = json_string_value(json_object_get(node, "rocm"));
     size_t i;
     json_t *gpu;
-    json_array_foreach(gpus, i, gpu) check_gpu(p, gpu, is_wanted(wish, gpu, i), has_user(node, i));
+    json_array_foreach(gpus, i, gpu) check_gpu(p, node, i, is_wanted(wish, gpu, i));
     if (json_array_size(gpus) == 0)
         preflight_add(p, PREFLIGHT_WARNING, "gpu",
                       "fine for CPU variants; otherwise check the driver (amdgpu, /dev/kfd)",

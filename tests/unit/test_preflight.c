@@ -73,6 +73,25 @@ TEST(users_of_other_gpus_are_nobodys_concern)
     assert_int_equal(worst_of(monitor, "0", &p), PREFLIGHT_OK);
 }
 
+/* A container that was given one of two GPUs, and a user outside of the group of their files. */
+TEST(a_gpu_whose_files_may_not_be_opened_is_named)
+{
+    static const char *const facts =
+        "{\"disk_free_bytes\":1e12,\"compilers\":[{\"name\":\"hipcc\",\"version\":\"7\"}],"
+        "\"gpus\":[{\"vram_total_bytes\":2e11,\"vram_used_bytes\":9e10,\"usable\":false},"
+        "{\"arch\":\"gfx942\",\"usable\":%s}]}";
+    struct preflight p;
+    char text[512];
+    snprintf(text, sizeof text, facts, "true");
+    judge(&p, text, &calm);
+    assert_int_equal(p.worst, PREFLIGHT_OK);
+    assert_non_null(strstr(find(&p, "gpu")->text, "may not be opened"));
+    snprintf(text, sizeof text, facts, "false");
+    judge(&p, text, &calm);
+    assert_int_equal(p.worst, PREFLIGHT_WARNING);
+    assert_non_null(strstr(find(&p, "gpu")->remedy, "render"));
+}
+
 TEST(memory_that_nobody_holds_has_its_own_hint)
 {
     struct preflight p;
