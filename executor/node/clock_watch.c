@@ -1,5 +1,7 @@
 #include "executor/node/clock_watch.h"
 
+#include "executor/telemetry/sample.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <math.h>
@@ -17,6 +19,8 @@ static const double outside_most = 0.1;
 
 void clock_samples_add(struct clock_samples *s, const struct clocks_request *want, double mhz)
 {
+    if (!sample_is_plausible(SAMPLE_SCLK, mhz))
+        return;
     bool above = mhz > want->mhz * (1 + tolerance), below = mhz < want->mhz * (1 - tolerance);
     s->lowest = s->count == 0 || mhz < s->lowest ? mhz : s->lowest;
     s->highest = s->count == 0 || mhz > s->highest ? mhz : s->highest;
@@ -82,13 +86,13 @@ static double read_number(int fd)
         return NAN;
     text[n] = '\0';
     double value = strtod(text, &end);
-    return end != text ? value : (double)NAN;
+    return end != text && value != UINT32_MAX ? value : (double)NAN; /* all ones would be 4295 MHz */
 }
 
 /* A GPU that does not show its load counts as busy. */
 static void add_if_busy(struct clock_watch *w, size_t i, double mhz, double busy)
 {
-    if (isfinite(mhz) && mhz > 0 && !(busy < busy_percent))
+    if (!(busy < busy_percent))
         clock_samples_add(&w->gpu[i].seen, &w->clocks->want, mhz);
 }
 

@@ -48,11 +48,13 @@ TEST(nine_in_ten_samples_decide)
 {
     const double at[] = {1400, 1400, 1400, 1400, 1400, 1400, 1400, 1400, 1400, 2100},
                  two_off[] = {1400, 1400, 1400, 1400, 1400, 1400, 1400, 1400, 2100, 2100},
-                 low[] = {900, 900, 900, 900}, near[] = {1359, 1441, 1400};
+                 low[] = {900, 900, 900, 900}, near[] = {1359, 1441, 1400},
+                 unknown[] = {1400, 65535, 1400, 0, 1400, NAN};
     assert_int_equal(verdict(CLOCKS_FIXED, 1400, at, COUNT(at)), CLOCKS_SEEN);
     assert_int_equal(verdict(CLOCKS_FIXED, 1400, two_off, COUNT(two_off)), CLOCKS_OTHER);
     assert_int_equal(verdict(CLOCKS_FIXED, 1400, low, COUNT(low)), CLOCKS_OTHER);
     assert_int_equal(verdict(CLOCKS_FIXED, 1400, near, COUNT(near)), CLOCKS_SEEN);
+    assert_int_equal(verdict(CLOCKS_FIXED, 1400, unknown, COUNT(unknown)), CLOCKS_SEEN);
     assert_int_equal(verdict(CLOCKS_DETERMINISM, 1400, low, COUNT(low)), CLOCKS_SEEN);
     assert_int_equal(verdict(CLOCKS_DETERMINISM, 1400, two_off, COUNT(two_off)), CLOCKS_OTHER);
     assert_int_equal(verdict(CLOCKS_FIXED, 1400, at, 2), CLOCKS_UNSEEN);
