@@ -16,19 +16,42 @@ struct nvml_state {
     uint64_t request;                     /* 0: none */
     int32_t gpu[NVML_GPUS_MAX];           /* those whose samples are taken */
     size_t gpu_count;
-    int waited; /* ticks, for the slow values of some of them */
+    double since_s; /* from when on the slow values of some of them are awaited; NaN: not */
 };
+
+static const double late_s = 0.15;
+
+/* Of several GPUs that are added. */
+struct sums {
+    struct sample *out;
+    unsigned without; /* bits of the sums to which one of them gave nothing */
+};
+
+static void add_to_sum(struct sums *s, enum sample_field field, double value)
+{
+    sample_put(s->out, field, value);
+    s->without |= isnan(value) ? 1u << field : 0;
+}
+
+static void end_sums(struct sums *s)
+{
+    static const enum sample_field fields[] = {SAMPLE_VRAM_USED, SAMPLE_POWER, SAMPLE_ENERGY};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        if ((s->without >> fields[i] & 1) && sample_has(s->out, fields[i]))
+            sample_lack(s->out, fields[i]);
+}
 
 /* Values that the helper read at an earlier tick are no new samples, but hang detection needs the load at
  * each. */
-static void add_gpu(struct sample *out, const struct nvml_gpu *g, bool is_new)
+static void add_gpu(struct sums *sums, const struct nvml_gpu *g, bool is_new)
 {
-    sample_put(out, SAMPLE_VRAM_USED, g->used_bytes);
+    struct sample *out = sums->out;
+    add_to_sum(sums, SAMPLE_VRAM_USED, g->used_bytes);
     sample_put(out, SAMPLE_GPU_BUSY, g->busy);
     sample_put(out, SAMPLE_MEM_BUSY, g->mem_busy);
+    add_to_sum(sums, SAMPLE_POWER, is_new ? g->power_w : (double)NAN);
     if (!is_new)
         return;
-    sample_put(out, SAMPLE_POWER, g->power_w);
     sample_put(out, SAMPLE_TEMP_JUNCTION, g->temp_c);
     sample_put(out, SAMPLE_SCLK, g->sm_mhz);
     sample_put(out, SAMPLE_MCLK, g->mem_mhz);
@@ -36,19 +59,23 @@ static void add_gpu(struct sample *out, const struct nvml_gpu *g, bool is_new)
         sample_put(out, SAMPLE_THROTTLE, throttle_of_nvml((uint64_t)g->event_reasons));
 }
 
-/* The slow values of several GPUs are taken together, or one tick would have the clock of the idle one alone,
- * and a part of the power. One that answers no more holds the others up for two ticks only. */
-static bool takes_slow(struct nvml_state *s, const struct nvml_facts *facts)
+/* The slow values of several GPUs are taken together, or one tick would have the clock of the idle one alone.
+ * Reading them takes some milliseconds each; one that answers no more does not hold the others up for long.
+ */
+static bool takes_slow(struct nvml_state *s, const struct nvml_facts *facts, double t_s)
 {
-    enum { WAITS_MOST = 2 };
     size_t used = 0, new = 0;
     for (int32_t i = 0; i < facts->gpu_count; i++) {
         bool own = telemetry_uses(s->only, facts->gpu[i].uuid);
         used += own;
         new += own && facts->gpu[i].slow_samples != s->slow_samples[i];
     }
-    bool takes = new == used || s->waited >= WAITS_MOST;
-    s->waited = takes || new == 0 ? 0 : s->waited + 1;
+    bool some = new > 0 && new < used;
+    if (some && !(t_s >= s->since_s)) /* t_s restarts at 0 with each test */
+        s->since_s = t_s;
+    bool takes = new == used || (some && t_s >= s->since_s + late_s);
+    if (takes || !some)
+        s->since_s = NAN;
     return takes;
 }
 
@@ -56,17 +83,19 @@ static bool takes_slow(struct nvml_state *s, const struct nvml_facts *facts)
  */
 static void add_gpus(struct nvml_state *s, struct sample *out, const struct nvml_facts *facts, bool fresh)
 {
-    bool slow = fresh || takes_slow(s, facts);
+    struct sums sums = {.out = out};
+    bool slow = fresh || takes_slow(s, facts, out->t_s);
     for (int32_t i = 0; i < facts->gpu_count; i++) {
         const struct nvml_gpu *g = &facts->gpu[i];
         if (!telemetry_uses(s->only, g->uuid))
             continue;
-        add_gpu(out, g, fresh || (slow && g->slow_samples != s->slow_samples[i]));
+        add_gpu(&sums, g, fresh || (slow && g->slow_samples != s->slow_samples[i]));
         if (fresh)
-            sample_put(out, SAMPLE_ENERGY, g->energy_j);
+            add_to_sum(&sums, SAMPLE_ENERGY, g->energy_j);
         else if (slow)
             s->slow_samples[i] = g->slow_samples;
     }
+    end_sums(&sums);
 }
 
 static void nvml_read(void *state, struct sample *out)
@@ -155,7 +184,7 @@ static void *nvml_begin(const struct telemetry_target *target)
     if (!target->nvml || target->nvml->ask < 0)
         return NULL;
     struct nvml_state *s = xmalloc(sizeof *s);
-    *s = (struct nvml_state){.nvml = target->nvml, .only = target->only};
+    *s = (struct nvml_state){.nvml = target->nvml, .only = target->only, .since_s = NAN};
     choose_gpus(s);
     return s;
 }

@@ -99,12 +99,19 @@ TEST(slow_values_of_several_gpus_are_taken_together)
     s = tick(opened, 0.3);
     assert_near(s.value[SAMPLE_SCLK], 1950, 0);
     assert_near(s.value[SAMPLE_POWER], 580, 0);
-    for (int i = 0; i < 2; i++) { /* the other answers no more */
+    for (int i = 0; i < 10; i++) { /* the other takes its time, or answers no more */
         put_gpu(&page, 0, 400, 80);
-        assert_true(isnan(tick(opened, 0.4).value[SAMPLE_SCLK]));
+        assert_true(isnan(tick(opened, 0.4 + 0.01 * i).value[SAMPLE_SCLK]));
     }
     put_gpu(&page, 0, 400, 80);
-    assert_near(tick(opened, 0.5).value[SAMPLE_SCLK], 400, 0);
+    s = tick(opened, 0.6);
+    assert_near(s.value[SAMPLE_SCLK], 400, 0);
+    assert_true(isnan(s.value[SAMPLE_POWER])); /* of both together */
+    put_gpu(&page, 0, 400, 80);
+    put_gpu(&page, 1, 1980, NAN);
+    s = tick(opened, 0.7);
+    assert_near(s.value[SAMPLE_SCLK], 1980, 0);
+    assert_true(isnan(s.value[SAMPLE_POWER]));
     telemetry_nvml.close(opened);
     close(nvml.ask);
 }
