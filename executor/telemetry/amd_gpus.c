@@ -184,10 +184,9 @@ static bool is_shared(const struct survey *s, const char *id)
 static bool is_partitioned(const struct card *c)
 {
     char mode[64];
-    return c->nodes > 1 ||
-           (c->nodes == 1 && sysfile_line(c->device, "current_compute_partition", mode, sizeof mode) &&
-            (strcmp(mode, "DPX") == 0 || strcmp(mode, "TPX") == 0 || strcmp(mode, "QPX") == 0 ||
-             strcmp(mode, "CPX") == 0));
+    return c->nodes > 1 || (sysfile_line(c->device, "current_compute_partition", mode, sizeof mode) &&
+                            (strcmp(mode, "DPX") == 0 || strcmp(mode, "TPX") == 0 ||
+                             strcmp(mode, "QPX") == 0 || strcmp(mode, "CPX") == 0));
 }
 
 /* A part keeps its number where others are hidden; a driver that does not tell the numbers lists all in
@@ -203,17 +202,18 @@ static size_t take_part(struct card *c, const struct node *n)
 
 static void fill(const struct survey *s, struct card *c, const struct node *n, struct amd_gpu *out)
 {
+    const bool is_part = n && is_partitioned(c);
     out->kfd[0] = out->kfd_id[0] = '\0';
     out->gpu_id = 0;
     out->render = n ? n->render : 0;
-    out->is_part = is_partitioned(c);
+    out->is_part = is_part;
     snprintf(out->device, sizeof out->device, "%s", c->device);
     if (n) {
         snprintf(out->kfd, sizeof out->kfd, "%s", n->path);
         snprintf(out->kfd_id, sizeof out->kfd_id, "%s", is_shared(s, n->id) ? "" : n->id);
         out->gpu_id = n->gpu_id;
     }
-    if (out->is_part && *c->id)
+    if (is_part && *c->id)
         snprintf(out->id, sizeof out->id, "%.40s.%zu", c->id, take_part(c, n));
     else
         snprintf(out->id, sizeof out->id, "%s", c->id);

@@ -222,7 +222,7 @@ static void read_metrics(struct card *c, double *value, struct sample *out)
     c->has_clock |= now.sclk_mhz > 0;
 }
 
-static bool is_due(enum amd_file f, bool slow)
+static bool is_due(int f, bool slow)
 {
     return slow || !meaning[f].slow;
 }
