@@ -86,13 +86,15 @@ struct amd_scan {
     json_t *out;
 };
 
+static json_t *json_bytes(double x)
+{
+    return sample_is_plausible(SAMPLE_VRAM_USED, x) ? json_integer((json_int_t)x) : json_null();
+}
+
 static json_t *driver_memory(const char *device, const char *file)
 {
-    json_t *bytes = attribute_number(device, file);
-    if (json_is_null(bytes) || sample_is_plausible(SAMPLE_VRAM_USED, json_number_value(bytes)))
-        return bytes;
-    json_decref(bytes);
-    return json_null();
+    json_auto_t *bytes = attribute_number(device, file);
+    return json_bytes(json_is_integer(bytes) ? json_number_value(bytes) : (double)NAN);
 }
 
 /* A part of a card has the card's memory, except where kfd says how much is its own. */
@@ -111,7 +113,7 @@ static json_t *amd_memory_used(const struct layout *l, const struct amd_gpu *gpu
     if (!gpu->is_part)
         return driver_memory(gpu->device, "mem_info_vram_used");
     return gpu->gpu_id > 0 && amd_gpus_processes(l, processes)
-               ? json_integer((json_int_t)amd_gpus_bytes(processes, gpu->gpu_id))
+               ? json_bytes(amd_gpus_bytes(processes, gpu->gpu_id))
                : json_null();
 }
 
@@ -147,11 +149,6 @@ static void nvidia_gpu(const char *path, const char *name, void *arg)
                                          attribute_keyed(path, "information", "Model", ':'), "arch",
                                          "vram_total_bytes", "vram_used_bytes", "driver", "unique_id",
                                          attribute_keyed(path, "information", "GPU UUID", ':')));
-}
-
-static json_t *json_bytes(double x)
-{
-    return isnan(x) ? json_null() : json_integer((json_int_t)x);
 }
 
 static json_t *nvml_gpu(const struct nvml_facts *facts, const struct nvml_gpu *g)

@@ -73,13 +73,15 @@ TEST(amd_gpus_are_cards_with_memory)
         "gfx_target_version 90402\nunique_id 2094082018637021184\n");
     put("sys/class/kfd/kfd/proc/4711/vram_1", "1000\n");
     put("sys/class/kfd/kfd/proc/4711/vram_2", "24\n");
+    put("sys/class/kfd/kfd/proc/4712/vram_1", "18446744073709551615\n");
     json_t *gpus = gpus_amd(&l), *users = gpus_amd_processes(&l);
     assert_int_equal(json_array_size(gpus), 1);
     assert_string_equal(member(json_array_get(gpus, 0), "name"), "AMD Instinct MI300X");
     assert_string_equal(member(json_array_get(gpus, 0), "arch"), "gfx942");
     assert_string_equal(member(json_array_get(gpus, 0), "unique_id"), "1d0fbe6a2a1c0000");
     assert_true(json_is_null(json_object_get(json_array_get(gpus, 0), "vram_used_bytes")));
-    assert_int_equal(json_array_size(users), 1);
+    assert_int_equal(json_array_size(users), 2);
+    assert_true(json_is_null(json_object_get(json_array_get(users, 1), "vram_bytes")));
     assert_int_equal(json_integer_value(json_object_get(json_array_get(users, 0), "pid")), 4711);
     assert_int_equal(json_integer_value(json_object_get(json_array_get(users, 0), "vram_bytes")), 1024);
     json_decref(gpus);
