@@ -51,8 +51,10 @@ struct card {
     int fd[AMD_FILES];
     int metrics;
     char device[FS_PATH_MAX]; /* "": that of an earlier one */
-    unsigned long gpu_id;     /* of a part of a card; 0: a whole card */
+    bool is_part;             /* of a card */
+    unsigned long gpu_id;     /* kfd's; 0: unknown */
     bool has_clock;           /* gpu_metrics has had one */
+    bool has_energy;          /* at the last reading */
     struct gpu_metrics last;
 };
 
@@ -120,7 +122,8 @@ static void open_card(struct amdgpu *a, const struct amd_gpu *gpu)
     for (int f = 0; f < AMD_FILES; f++)
         fd[f] = -1;
     c->metrics = -1;
-    c->gpu_id = gpu->is_part ? gpu->gpu_id : 0;
+    c->is_part = gpu->is_part;
+    c->gpu_id = gpu->gpu_id;
     if (!gpu->is_part)
         fd[AMD_VRAM_USED] = open_in(device, "mem_info_vram_used");
     a->count++;
@@ -210,16 +213,15 @@ static void read_metrics(struct card *c, double *value, struct sample *out)
     struct gpu_metrics now;
     unsigned throttle;
     ssize_t n = c->metrics < 0 ? -1 : pread(c->metrics, table, sizeof table, 0);
-    if (n <= 0 || !gpu_metrics_read(table, (size_t)n, &now)) {
-        if (c->last.energy_j > 0)
-            sample_lack(out, SAMPLE_ENERGY);
+    c->has_energy = false;
+    if (n <= 0 || !gpu_metrics_read(table, (size_t)n, &now))
         return;
-    }
     add_metrics(&now, value, out);
     if (gpu_metrics_throttle(&c->last, &now, &throttle))
         sample_put(out, SAMPLE_THROTTLE, throttle);
     c->last = now;
     c->has_clock |= now.sclk_mhz > 0;
+    c->has_energy = !isnan(now.energy_j);
 }
 
 static bool is_due(int f, bool slow)
@@ -236,19 +238,32 @@ static void read_files(const struct card *c, bool slow, double *value)
     }
 }
 
-static void read_card(struct card *c, bool slow, struct sample *out)
+/* Returns the bits of what it did not give, though it was its turn. */
+static unsigned read_card(struct card *c, bool slow, struct sample *out)
 {
     double value[AMD_FILES];
+    unsigned without;
     read_files(c, slow, value);
     if (slow)
         read_metrics(c, value, out);
+    without = slow && !c->has_energy ? 1u << SAMPLE_ENERGY : 0;
     for (int f = 0; f < AMD_FILES; f++) {
-        if (f == AMD_SCLK && c->has_clock)
-            continue;
-        sample_put(out, meaning[f].field, value[f]);
-        if (isnan(value[f]) && c->fd[f] >= 0 && is_due(f, slow))
-            sample_lack(out, meaning[f].field);
+        if (isnan(value[f]) && is_due(f, slow))
+            without |= 1u << meaning[f].field;
+        if (f != AMD_SCLK || !c->has_clock)
+            sample_put(out, meaning[f].field, value[f]);
     }
+    return without;
+}
+
+/* The memory of a part is only known to kfd, and the rest of a later one was read with the first. */
+static unsigned read_part(const struct amdgpu *a, struct card *c, bool slow, struct sample *out)
+{
+    unsigned without = *c->device ? read_card(c, slow, out) & ~(1u << SAMPLE_VRAM_USED) : 0;
+    if (c->gpu_id == 0 || !*a->processes)
+        return without | 1u << SAMPLE_VRAM_USED;
+    sample_put(out, SAMPLE_VRAM_USED, amd_gpus_bytes(a->processes, c->gpu_id));
+    return without;
 }
 
 static void amdgpu_read(void *state, struct sample *out)
@@ -258,11 +273,11 @@ static void amdgpu_read(void *state, struct sample *out)
         a->slow.at_s = 0;
     a->last_s = out->t_s;
     bool slow = due_take(&a->slow, out->t_s, slow_interval_s);
-    for (size_t c = 0; c < a->count; c++) {
-        read_card(&a->card[c], slow, out);
-        if (a->card[c].gpu_id > 0 && *a->processes)
-            sample_put(out, SAMPLE_VRAM_USED, amd_gpus_bytes(a->processes, a->card[c].gpu_id));
-    }
+    unsigned without = 0;
+    for (size_t c = 0; c < a->count; c++)
+        without |=
+            a->card[c].is_part ? read_part(a, &a->card[c], slow, out) : read_card(&a->card[c], slow, out);
+    sample_end_sums(out, without);
 }
 
 /* Before and after a test, everything is read anew. */

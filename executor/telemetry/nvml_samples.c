@@ -33,14 +33,6 @@ static void add_to_sum(struct sums *s, enum sample_field field, double value)
     s->without |= isnan(value) ? 1u << field : 0;
 }
 
-static void end_sums(struct sums *s)
-{
-    static const enum sample_field fields[] = {SAMPLE_VRAM_USED, SAMPLE_POWER, SAMPLE_ENERGY};
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-        if ((s->without >> fields[i] & 1) && sample_has(s->out, fields[i]))
-            sample_lack(s->out, fields[i]);
-}
-
 /* Values that the helper read at an earlier tick are no new samples, but hang detection needs the load at
  * each. */
 static void add_gpu(struct sums *sums, const struct nvml_gpu *g, bool is_new)
@@ -95,7 +87,7 @@ static void add_gpus(struct nvml_state *s, struct sample *out, const struct nvml
         else if (slow)
             s->slow_samples[i] = g->slow_samples;
     }
-    end_sums(&sums);
+    sample_end_sums(out, sums.without);
 }
 
 static void nvml_read(void *state, struct sample *out)

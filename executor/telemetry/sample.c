@@ -95,10 +95,11 @@ void sample_put(struct sample *s, enum sample_field field, double value)
         *all = fmax(*all, value); /* which ignores a NaN */
 }
 
-void sample_lack(struct sample *s, enum sample_field field)
+void sample_end_sums(struct sample *s, unsigned without)
 {
-    if (fields[field].join == SUM)
-        lose(s, field, NAN);
+    for (int i = 0; i < SAMPLE_FIELDS; i++)
+        if ((without >> i & 1) && fields[i].join == SUM && sample_has(s, (enum sample_field)i))
+            lose(s, (enum sample_field)i, NAN);
 }
 
 /* units: multiples of 1 / 10^decimals. A fraction keeps at least one digit. */

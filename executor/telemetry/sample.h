@@ -57,8 +57,9 @@ bool sample_is_plausible(enum sample_field field, double value);
 /* Adds what another GPU or process gave: to the sum, or as the greatest, or its bits. NaN adds nothing,
  * as what is not plausible, which is noted in `lost`. */
 void sample_put(struct sample *s, enum sample_field field, double value);
-/* Notes that a GPU's part of a sum could not be read. Where the greatest counts, that of the others does. */
-void sample_lack(struct sample *s, enum sample_field field);
+/* To be called once all GPUs of a source were put. without: bits of the fields of which one of them gave
+ * nothing; a sum of the others is lost. */
+void sample_end_sums(struct sample *s, unsigned without);
 /* Appends a line of vram_samples.jsonl with its newline: t to a tenth of a millisecond, whole numbers, and
  * others to a hundredth. Values that are not available are left out, and so are those beyond 1e15.
  *

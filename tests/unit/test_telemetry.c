@@ -616,6 +616,13 @@ TEST(what_cannot_be_read_is_no_part_of_a_sum)
     assert_int_equal(truncate(in_scratch(of_card(0, "gpu_metrics")), 0), 0);
     assert_true(isnan(read_cards(&t, 0.4).value[SAMPLE_SCLK])); /* not that of one die */
     telemetry_close(&t);
+    put_card(0);
+    unlink(in_scratch(of_card(1, "gpu_metrics")));
+    rmdir(in_scratch(of_card(1, "hwmon/hwmon3/power1_input")));
+    telemetry_open(&t, &target, NULL, 0); /* one without these files, or with none that may be opened */
+    s = read_cards(&t, 0);
+    assert_true(isnan(s.value[SAMPLE_POWER]) && isnan(s.value[SAMPLE_ENERGY]));
+    telemetry_close(&t);
 }
 
 GROUP(scratch_make, scratch_remove);
