@@ -333,7 +333,7 @@ device_code_beside_scripts() {
     like "compare finds it" "$OUT" 'script at 16: coincides with changed sources, whose machine code is not known$'
     unlike "and says of none that it is the same code" "$OUT" "$same"
     unlike "nor does the report" "$(ks report "$second" --against "$first")" "$same"
-    try ks ab "$TMPDIR/beside.plan" --base HEAD~1 --head HEAD --json
+    try ks ab "$TMPDIR/beside.plan" --base HEAD~1 --head HEAD --artifacts "$TMPDIR/artifacts_remote" --json
     is "ab finds them slower" "$(jq -c '[.cells[].verdict]' <<<"$OUT")" '["regressed","regressed","regressed"]'
     try ks diff "$first" "$second" --variant script
     like "diff says where the reason stands" "$ERR" 'no code identity of script.*script/code.json'
