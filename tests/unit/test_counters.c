@@ -54,7 +54,9 @@ TEST(launches_of_a_kernel_are_averaged)
                     "==WARNING== something in between\n"
                     "\"1\",\"f(\"\"a\"\", int)\",\"2,000.5\",\"1\"\n"
                     "\"2\",\"g\",\"n/a\",\"1\"\n"
-                    "\"3\",\"\033[2Jh\",\"7\",\"1\"\n",
+                    "\"3\",\"\033[2Jh\",\"7\",\"1\"\n"
+                    "\"4\",\"a decimal comma\",\"15,72\",\"1\"\n"
+                    "\"5\",\"a decimal comma\",\"1.234,567\",\"1\"\n",
                     &l, &err),
               &err);
     assert_int_equal(l.count, 2);

@@ -383,4 +383,23 @@ TEST(numbers_as_other_locales_write_them)
     assert_near(median_of(&r, "b", 0), 15.72, 1e-9);
 }
 
+/* A separator of thousands stands before three digits: 15,72 is not 1572. */
+TEST(numbers_of_another_locale_than_the_mapping_s)
+{
+    static const char *const values[] = {"15,72", "1.234,56", "1,2345", "1234,567", ",123", "1,234,56"};
+    AUTO(store_close) struct store s = open_store("apart_other_locale.db");
+    for (size_t i = 0; i < COUNT(values); i++) {
+        char text[300];
+        struct err err = {0};
+        struct ingest_result result;
+        snprintf(text, sizeof text,
+                 "\"ID\",\"Kernel Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n"
+                 "\"0\",\"k\",\"Duration\",\"us\",\"1,015.72\"\n"
+                 "\"1\",\"k\",\"Duration\",\"us\",\"%s\"\n",
+                 values[i]);
+        assert_err(import_file(&s, "ncu-details", put("other_locale.csv", text), &day, &result, &err), &err,
+                   ERR_INPUT, values[i], "expected a number");
+    }
+}
+
 GROUP(scratch_make, scratch_remove);

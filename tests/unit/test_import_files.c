@@ -95,6 +95,19 @@ TEST(jmh_measures_throughput_too)
     assert_int_equal(query_int(&s, "SELECT count(*) FROM extra"), 6);
 }
 
+/* What is not finite is so in the metric whose unit the file names. */
+TEST(jmh_times_that_are_not_finite)
+{
+    AUTO(store_close) struct store s = open_store("jmh_nan.db");
+    AUTO(run_data_release)
+    struct run_data r =
+        import_stored(&s, "jmh",
+                      put("jmh_nan.json", "[{\"benchmark\":\"a.B.c\",\"mode\":\"ss\",\"primaryMetric\":{"
+                                          "\"scoreUnit\":\"s/op\",\"rawData\":[[\"NaN\"]]}}]"),
+                      &day, 1);
+    assert_string_equal(run_data_cell(&r, "a.B.c.ss", 0)->reason, "kernel_ms is not finite");
+}
+
 /* Memory and counts are no times. */
 TEST(units_that_are_no_time_are_left_out)
 {

@@ -4,6 +4,7 @@
 #include "common/base/json.h"
 #include "common/base/text.h"
 #include "results/ingest/text/csv.h"
+#include "results/ingest/text/grouped.h"
 #include "results/ingest/text/rocpd.h"
 
 #include <math.h>
@@ -64,13 +65,10 @@ static struct sum *sum_of(struct kernel_sums *k, const char *name, const char *u
 static double number_of(const char *text)
 {
     char plain[NUMBER_MAX], *end;
-    size_t n = 0;
-    for (; *text && n + 1 < sizeof plain; text++)
-        if (*text != ',')
-            plain[n++] = *text;
-    plain[n] = '\0';
+    if (!*text || !grouped_plain(text, '.', plain, sizeof plain))
+        return NAN;
     double v = strtod(plain, &end);
-    return n == 0 || *end || !isfinite(v) ? (double)NAN : v;
+    return *end || !isfinite(v) ? (double)NAN : v;
 }
 
 static void add(struct table_sums *t, const char *kernel, const char *name, const char *unit,

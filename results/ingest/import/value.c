@@ -3,6 +3,7 @@
 #include "common/base/alloc.h"
 #include "common/base/regex.h"
 #include "results/ingest/import/pointer.h"
+#include "results/ingest/text/grouped.h"
 
 #include <errno.h>
 #include <math.h>
@@ -353,18 +354,18 @@ static int unit_of(const struct import_scope *s, const json_t *field, const char
     return field_fail(s, name, err, "\"%s\" is not a unit of what is stored in \"%s\"", unit, wanted);
 }
 
-/* A number written with separators of thousands, as "decimal" says: "." of 1,410,000.5, "," of 1.410.000,5.
- */
-static void plain_number(const json_t *field, char *text)
+/* A number written with separators of thousands, as "decimal" says. Any other text stays as it is, and is no
+ * number. */
+static bool plain_number(const json_t *field, char *text)
 {
+    char plain[IMPORT_TEXT_MAX];
     const char *decimal = json_string_value(json_object_get(field, "decimal"));
     if (!decimal)
-        return;
-    char *out = text, thousands = *decimal == ',' ? '.' : ',';
-    for (const char *in = text; *in; in++)
-        if (*in != thousands) // NOLINT(clang-analyzer-core.uninitialized.Branch): the text ends with a 0
-            *out++ = *in == ',' ? '.' : *in;
-    *out = '\0';
+        return true;
+    bool fits = grouped_plain(text, *decimal, plain, sizeof plain);
+    if (fits)
+        memcpy(text, plain, strlen(plain) + 1);
+    return fits;
 }
 
 /* Time stamps in nanoseconds have more digits than a double: whole numbers are subtracted as such. */
@@ -374,9 +375,9 @@ static double exact_difference(const char *text, double v, const struct import_s
     struct err ignored = {0};
     char text2[IMPORT_TEXT_MAX], *end, *end2;
     bool plain = minus && !json_object_get(minus, "times") && !json_object_get(minus, "minus");
-    if (!plain || import_text(s, minus, "", text2, sizeof text2, &ignored) <= 0)
+    if (!plain || import_text(s, minus, "", text2, sizeof text2, &ignored) <= 0 ||
+        !plain_number(minus, text2))
         return v - other;
-    plain_number(minus, text2);
     errno = 0;
     long long a = strtoll(text, &end, 10), b = strtoll(text2, &end2, 10), difference;
     bool exact = !*end && !*end2 && errno == 0 && !__builtin_sub_overflow(a, b, &difference);
@@ -402,14 +403,14 @@ int import_number(const struct import_scope *s, const json_t *field, const char 
         rc = fall_back(s, field, name, text, sizeof text, err);
     if (rc <= 0)
         return rc;
-    plain_number(field, text);
+    bool plain = plain_number(field, text);
     double v = strtod(text, &end), other = 0, over = 1;
-    if (end == text || *end)
+    if (!plain || end == text || *end)
         return field_fail(s, name, err, "expected a number, found \"%.60s\"", text);
-    if (!isfinite(v))
-        return 1;
     if ((rc = unit_of(s, field, name, unit, &factor, err)) <= 0)
         return rc;
+    if (!isfinite(v))
+        return 1;
     const json_t *minus = json_object_get(field, "minus");
     if ((rc = operand(s, minus, name, &other, err)) <= 0 ||
         (rc = operand(s, json_object_get(field, "over"), name, &over, err)) <= 0)
