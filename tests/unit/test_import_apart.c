@@ -173,6 +173,28 @@ TEST(google_benchmark_rows)
     assert_string_equal(run_data_fact(&r, "library_version"), "v1.9.1");
 }
 
+/* Before version 1.5, rows have no run_type. */
+TEST(old_google_benchmark_aggregates)
+{
+#define OLD(name, more) "{\"name\":\"" name "\",\"time_unit\":\"ms\"," more "}"
+    AUTO(store_close) struct store s = open_store("apart_old_google.db");
+    AUTO(run_data_release)
+    struct run_data r = import_stored(
+        &s, "google-benchmark",
+        put("old_google.json",
+            GOOGLE(OLD("BM_a/8", "\"real_time\":2") "," OLD("BM_a/8_mean", "\"real_time\":3") "," OLD(
+                "BM_a/8_stddev",
+                "\"real_time\":0.1") "," OLD("BM_a_BigO",
+                                             "\"big_o\":\"N\"") "," OLD("BM_a_RMS",
+                                                                        "\"rms\":"
+                                                                        "0.1") "," ROW("BM_mean",
+                                                                                       "\"real_time\":4"))),
+        NULL, 0);
+    assert_int_equal(r.n_cells, 2);
+    assert_near(median_of(&r, "BM_a", 8), 2, 0);
+    assert_near(median_of(&r, "BM_mean", 0), 4, 0);
+}
+
 /* Each file counts its repetitions from 0; the same file twice is no measurement. */
 TEST(files_of_one_run)
 {
