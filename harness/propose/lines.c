@@ -171,6 +171,31 @@ static bool is_label_of(const struct line *l, size_t label, size_t at)
     return memchr(l->text + from, '_', end - from) != NULL;
 }
 
+/* "12.3 M elements/s", "973 billion interactions per second" */
+static void add_prefix(const char *word, size_t len, struct propose_unit *u)
+{
+    static const char *const words[][2] = {{"k", "k"},       {"K", "k"},       {"M", "M"},
+                                           {"G", "G"},       {"T", "T"},       {"thousand", "k"},
+                                           {"million", "M"}, {"billion", "G"}, {"trillion", "T"}};
+    size_t n = strlen(u->unit);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strlen(words[i][0]) == len && memcmp(words[i][0], word, len) == 0) {
+            bool fits = n > 0 && n + 1 < sizeof u->unit;
+            memmove(u->unit + 1, u->unit, fits ? n + 1 : 0);
+            u->unit[0] = fits ? *words[i][1] : '\0';
+            return;
+        }
+}
+
+/* Whether the unit behind a number is the label of the next one: "us 7.5 TFLOPS 512.3". */
+static bool is_next_label(const struct line *l, size_t at, size_t end)
+{
+    struct propose_unit ignored;
+    size_t label = label_start(l, at), next = skip_space(l, end);
+    return next > end && next < l->len && is_digit(l->text[next]) &&
+           propose_unit_of(l->text + label, at - label, &ignored);
+}
+
 /* Looks behind the number, perhaps behind its deviation: "1234.5 +/- 3.2 ops/ms". */
 static bool find_behind(const struct line *l, size_t end, struct propose_unit *u, struct behind *b)
 {
@@ -182,9 +207,12 @@ static bool find_behind(const struct line *l, size_t end, struct propose_unit *u
     }
     while (word < l->len && isalpha((unsigned char)l->text[word]))
         word++;
+    size_t ends = word; /* of the word between */
     word = word > at ? skip_space(l, word) : at;
-    if (word > at && propose_unit_at(l->text + word, l->len - word, u) && strchr(u->unit, '/')) {
+    if (word > ends && !strchr("[(", l->text[word]) && propose_unit_at(l->text + word, l->len - word, u) &&
+        strchr(u->unit, '/')) {
         b->end = word + u->length; /* "7561 total tokens/s" */
+        add_prefix(l->text + at, ends - at, u);
         return true;
     }
     while (next < l->len && !is_space(l->text[next]) && !is_digit(l->text[next]))
@@ -231,17 +259,36 @@ static bool sounds_like_result(const char *s, size_t len)
 }
 
 /* What cannot be told is said, not guessed. */
-static void leave_out(struct proposal *out, const char *label, size_t len, size_t number)
+static void leave_out(struct proposal *out, const char *label, size_t len, size_t number, const char *why)
 {
     while (len > 0 && strchr(" \t:=", label[len - 1]))
         len--;
     bool seen = out->n_left > 0 && out->left[out->n_left - 1].line >= number;
-    if (seen || !isalpha((unsigned char)*label) || out->n_left == PROPOSED_LEFT_MAX || len == 0 ||
-        !sounds_like_result(label, len))
+    if (seen || !isalpha((unsigned char)*label) || out->n_left == PROPOSED_LEFT_MAX || len == 0)
         return;
     snprintf(out->left[out->n_left].label, PROPOSED_LABEL_MAX, "%.*s",
              (int)(len < PROPOSED_LABEL_MAX ? len : PROPOSED_LABEL_MAX - 1), label);
+    out->left[out->n_left].why = why;
     out->left[out->n_left++].line = number;
+}
+
+/* Returns the length of a number that no pattern reads, and says so; 0 if none begins there. */
+static size_t leave_unreadable(const struct line *l, struct proposal *out, size_t at, size_t number)
+{
+    struct propose_unit u;
+    struct behind b;
+    size_t label = label_start(l, at), n = pattern_duration(l->text, l->len, at);
+    label = l->named > label ? l->named : label;
+    if (n > 0) {
+        leave_out(out, l->text + label, at - label, number, "the time is in several units");
+        return n;
+    }
+    n = pattern_grouped(l->text, l->len, at, ends_label(l, at));
+    if (n > 0 && (find_behind(l, at + n, &u, &b) ||
+                  (ends_label(l, at) && sounds_like_result(l->text + label, at - label))))
+        leave_out(out, l->text + label, at - label, number,
+                  "no pattern reads a number with a comma or separated thousands");
+    return n;
 }
 
 static void look_at_number(struct line *l, struct proposal *p, size_t at, size_t end, size_t number)
@@ -252,7 +299,7 @@ static void look_at_number(struct line *l, struct proposal *p, size_t at, size_t
     bool labelled = ends_label(l, at);
     if (is_aside(l, at))
         return;
-    if (find_behind(l, end, &u, &b)) {
+    if (find_behind(l, end, &u, &b) && !is_next_label(l, at, b.end)) {
         take_number(l, p, at, end, &u, &b, number);
         l->labelled |= labelled;
         return;
@@ -266,7 +313,8 @@ static void look_at_number(struct line *l, struct proposal *p, size_t at, size_t
         l->labelled |= labelled;
     } else if (labelled) {
         label = l->named > label ? l->named : label;
-        leave_out(p, l->text + label, at - label, number);
+        if (sounds_like_result(l->text + label, at - label))
+            leave_out(p, l->text + label, at - label, number, "the line does not say in which unit");
     }
 }
 
@@ -288,11 +336,12 @@ void propose_line(struct proposal *out, const char *line, size_t len, size_t num
     l->len = len - skip < LINE_MAX_SEEN ? len - skip : LINE_MAX_SEEN;
     l->command = command;
     for (size_t at = 0; at < l->len && l->count < PROPOSED_MAX;) {
-        size_t n = pattern_number(l->text, l->len, at);
-        if (n > 0) {
+        size_t odd = is_digit(l->text[at]) ? leave_unreadable(l, out, at, number) : 0;
+        size_t n = odd > 0 ? odd : pattern_number(l->text, l->len, at);
+        if (n > 0 && odd == 0)
             look_at_number(l, out, at, at + n, number);
+        if (n > 0)
             l->named = at + n;
-        }
         at += n > 0 ? n : 1;
     }
     for (size_t i = 0; i < l->count; i++)

@@ -134,13 +134,20 @@ static void add_token(struct segment *s, const char *token, size_t len, const st
     add_literal(s, token, len);
 }
 
-/* The length of the number at the start of s, with '.' and 'e'. */
+/* The length of the number at the start of s, with its fraction and exponent. */
 static size_t digits_at(const char *s, size_t len)
 {
     size_t n = 0;
     while (n < len && (is_digit(s[n]) || (n > 0 && s[n] == '.' && n + 1 < len && is_digit(s[n + 1]))))
         n++;
-    return n;
+    size_t e = n + (n > 0 && n + 1 < len && strchr("eE", s[n]));
+    if (e > n && e < len && strchr("+-", s[e]))
+        e++;
+    if (e == n || e == len || !is_digit(s[e]))
+        return n;
+    while (e < len && is_digit(s[e]))
+        e++;
+    return e;
 }
 
 static size_t same_at(const char *s, size_t len, const char *which)
@@ -179,7 +186,7 @@ void segment_add_label(struct segment *s, const char *label, size_t len, const s
             add_literal(s, label + i, number);
             i += number;
         } else if (number > 0 && !(i + number < len && isalpha((unsigned char)label[i + number]))) {
-            segment_add(s, "[0-9.]+");
+            segment_add(s, PATTERN_NUMBER);
             i += number;
         } else if (token > 0) {
             add_token(s, label + i, token, command);
@@ -282,7 +289,7 @@ size_t pattern_number(const char *line, size_t len, size_t at)
     char before = at > 0 ? line[at - 1] : ' ', earlier = at > 1 ? line[at - 2] : ' ';
     if (!is_digit(line[at]) || isalnum((unsigned char)before) || (before && strchr("._^/", before)) ||
         (before && strchr(",:-", before) && is_digit(earlier)) ||
-        (before == '-' && isalnum((unsigned char)earlier)))
+        (before == '-' && earlier != '-')) /* a negative number is no result */
         return 0;
     size_t n = len - at < sizeof text - 1 ? len - at : sizeof text - 1;
     memcpy(text, line + at, n);
@@ -293,4 +300,80 @@ size_t pattern_number(const char *line, size_t len, size_t at)
     if (*end && strchr(",:-/.", *end) && is_digit(end[1]))
         return 0;
     return (size_t)(end - text);
+}
+
+/* The length of what separates groups of digits; 0 if nothing does. */
+static size_t mark_at(const char *s, size_t len, bool blanks)
+{
+    static const char *const marks[] = {",", "'", "\xe2\x80\x99", "\xc2\xa0", "\xe2\x80\xaf", "\xe2\x80\x89",
+                                        " "};
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        size_t n = strlen(marks[i]);
+        if (n < len && memcmp(s, marks[i], n) == 0 && is_digit(s[n]) && (*s != ' ' || blanks))
+            return n;
+    }
+    return 0;
+}
+
+size_t pattern_grouped(const char *line, size_t len, size_t at, bool blanks)
+{
+    size_t end = at, digits = 0, groups = 0, mark;
+    if (at > 0 && (isalnum((unsigned char)line[at - 1]) || strchr("._^/,:-", line[at - 1])))
+        return 0;
+    for (;; end += mark, groups++, digits = 0) {
+        while (end + digits < len && is_digit(line[end + digits]))
+            digits++;
+        mark = mark_at(line + end + digits, len - end - digits, blanks);
+        if (blanks && groups > 0 && line[end - 1] == ' ' && digits != 3)
+            return 0;
+        end += digits;
+        if (digits == 0 || mark == 0)
+            break;
+    }
+    if (groups > 0 && end + 1 < len && line[end] == '.' && is_digit(line[end + 1]))
+        for (end++; end < len && is_digit(line[end]);)
+            end++;
+    return groups > 0 ? end - at : 0;
+}
+
+/* The length of one part of a time such as "1h" or "30.5 s"; rank: 0 for seconds' thousandths, 4 for days. */
+static size_t part_at(const char *s, size_t len, bool whole, int *rank)
+{
+    static const char *const words[][8] = {{"ms", "msec", "milliseconds", NULL},
+                                           {"s", "sec", "secs", "second", "seconds", NULL},
+                                           {"m", "min", "mins", "minute", "minutes", NULL},
+                                           {"h", "hr", "hrs", "hour", "hours", NULL},
+                                           {"d", "day", "days", NULL}};
+    size_t n = digits_at(s, len), letters = 0;
+    if (n == 0 || (whole && strspn(s, "0123456789") < n))
+        return 0;
+    n += n < len && s[n] == ' ';
+    while (n + letters < len && isalpha((unsigned char)s[n + letters]))
+        letters++;
+    for (*rank = 0; *rank < (int)(sizeof words / sizeof *words); ++*rank)
+        for (const char *const *w = words[*rank]; *w; w++)
+            if (strlen(*w) == letters && memcmp(*w, s + n, letters) == 0)
+                return n + letters;
+    return 0;
+}
+
+size_t pattern_duration(const char *line, size_t len, size_t at)
+{
+    int rank, last;
+    size_t n, end = at;
+    if ((at > 0 && (isalnum((unsigned char)line[at - 1]) || strchr("._^/,:-", line[at - 1]))) ||
+        (n = part_at(line + at, len - at, true, &last)) == 0)
+        return 0;
+    for (size_t parts = 1;; parts++, last = rank) {
+        end += n;
+        size_t next = end;
+        next += next < len && line[next] == ',';
+        next += same_at(line + next, len - next, " ");
+        if (len - next > 4 && memcmp(line + next, "and ", 4) == 0)
+            next += 4;
+        n = part_at(line + next, len - next, false, &rank);
+        if (n == 0 || rank != last - 1)
+            return parts > 1 ? end - at : 0;
+        end = next;
+    }
 }

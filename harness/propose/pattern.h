@@ -32,3 +32,8 @@ void pattern_take(struct proposal *out, const struct segment *s, const struct pr
 /* The length of the number that begins at line[at] and is no part of a word, a version, a date, a clock's
  * time or a number with commas; 0 if none begins there. */
 size_t pattern_number(const char *line, size_t len, size_t at);
+/* The length of the number with separators between groups of digits that begins at line[at]: "1,234.5",
+ * "1'234", also blanks if those may be some; 0 if none begins there. */
+size_t pattern_grouped(const char *line, size_t len, size_t at, bool blanks);
+/* The length of the time in several units that begins at line[at]: "1h 2m 3s"; 0 if none begins there. */
+size_t pattern_duration(const char *line, size_t len, size_t at);

@@ -43,8 +43,9 @@ struct proposal {
     size_t primary;  /* index of the number to judge by; equal to count: the program's own prefill_s or
                         kernel_ms */
     size_t too_many; /* numbers with units for which there was no room */
-    struct {         /* looks like a result, but its unit is not told */
+    struct {         /* looks like a result, but cannot be read */
         char label[PROPOSED_LABEL_MAX];
+        const char *why;
         size_t line;
     } left[PROPOSED_LEFT_MAX];
     size_t n_left;

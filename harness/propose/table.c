@@ -131,7 +131,7 @@ static size_t read_cell(const struct table_cell *c, struct propose_unit *u)
     if (propose_unit_at(c->text + at, c->len - at, u) && at + u->length == c->len)
         return n;
     *u = (struct propose_unit){.length = 0};
-    return (unsigned char)c->text[at] == 0xc2 || c->text[at] == '+' ? n : 0;
+    return (c->len - at > 1 && memcmp(c->text + at, "\xc2\xb1", 2) == 0) || c->text[at] == '+' ? n : 0;
 }
 
 /* A row while its pattern is built. */

@@ -181,6 +181,9 @@ static bool of_fraction(const char *above, const char *below, const char *third,
     const char *top = time_of(above), *bottom = time_of(below);
     if (!bottom)
         bottom = find(longer, sizeof longer / sizeof *longer, below);
+    static const char *const quantities[] = {"time", "latency", "duration", "elapsed", "runtime", NULL};
+    if (bottom && is_one_of(above, quantities)) /* "time/ms" is a label */
+        return give(out, bottom, "", "", false);
     bool day = bottom && (strcmp(bottom, "day") == 0 || strcmp(bottom, "h") == 0);
     char amount[WORD_MAX + 8];
     if (top && day) /* simulated time */

@@ -224,6 +224,78 @@ TEST(units_in_labels)
     }
 }
 
+/* A number, all of it, is one; what is only a part of one is told, not taken. */
+TEST(numbers_are_whole)
+{
+    static const struct {
+        const char *line, *unit; /* unit NULL: nothing is proposed */
+        double value;
+        const char *left; /* what is told of it */
+    } table[] = {
+        {"time: 1'234.5 ms", NULL, 0, "time"},
+        {"time: 1 234.5 ms", NULL, 0, "time"},
+        {"time: 1\xc2\xa0"
+         "234.5 ms",
+         NULL, 0, "time"},
+        {"time: 1\xe2\x80\xaf"
+         "234.5 ms",
+         NULL, 0, "time"},
+        {"time: 1,234.5 ms", NULL, 0, "time"},
+        {"time: 12,5 ms", NULL, 0, "time"},
+        {"copy ... bench:       1,234 ns/iter (+/- 56)", NULL, 0, "copy ... bench"},
+        {"Wall time: 1h 2m 3s", NULL, 0, "Wall time"},
+        {"Total time: 1 min 30.5 s", NULL, 0, "Total time"},
+        {"Elapsed: 2 minutes 3.5 seconds", NULL, 0, "Elapsed"},
+        {"Elapsed time: 1 hour, 2 min and 3 s", NULL, 0, "Elapsed time"},
+        {"Elapsed: 1 s 250 ms", NULL, 0, "Elapsed"},
+        {"real 0m1.234s", NULL, 0, "real"},
+        {"offset: -3.5 ms", NULL, 0, NULL},
+        {"Time(us) 12.5 BW(GB/s) 3900.5", "us", 12.5, NULL},
+        {"us 7.5 TFLOPS 512.3 GB/s 3900.1", "us", 7.5, NULL},
+        {"latency 7.5 us 512.3 TFLOPS", "us", 7.5, NULL},
+        {"time/ms: 12.5", "ms", 12.5, NULL},
+        {"Throughput: 12.3 M elements/s", "Melements/s", 12.3, NULL},
+        {"= 973.412 billion updates per second", "Gupdates/s", 973.412, NULL},
+        {"7561 total tokens/s", "tok/s", 7561, NULL},
+        {"n 64 128.5 us", "us", 128.5, NULL},
+        {"--- 12.5 ms ---", "ms", 12.5, NULL},
+    };
+    for (size_t i = 0; i < COUNT(table); i++) {
+        struct proposal p;
+        propose_from_output(&p, table[i].line, strlen(table[i].line), NULL);
+        if ((p.count > 0) != (table[i].unit != NULL))
+            fail_msg("%s: %zu numbers, the first is %g %s", table[i].line, p.count, p.item[0].value,
+                     p.item[0].unit);
+        if (table[i].unit &&
+            (p.item[0].value != table[i].value || strcmp(p.item[0].unit, table[i].unit) != 0))
+            fail_msg("%s: %g %s", table[i].line, p.item[0].value, p.item[0].unit);
+        if (p.n_left != (table[i].left != NULL) ||
+            (p.n_left > 0 && strcmp(p.left[0].label, table[i].left) != 0))
+            fail_msg("%s: %zu are told, %s", table[i].line, p.n_left, p.n_left ? p.left[0].label : "none");
+        check_read_again(table[i].line, &p, table[i].line);
+    }
+}
+
+/* What varies beside the result is no part of its pattern. */
+TEST(numbers_in_labels_vary)
+{
+    static const char text[] = "max error: 1.2e-05, time: 3.4 ms\n", other[] = "max error: 0, time: 3.5 ms\n",
+                      both[] = "step 1 | lr 3.00e-04 | 38.0 ms\nstep 2 | lr 1.50e-04 | 37.0 ms\n";
+    static struct sample s;
+    struct proposal p;
+    struct err err = {0};
+    propose_from_output(&p, text, strlen(text), NULL);
+    assert_int_equal(p.count, 1);
+    struct plan plan = plan_of(&p);
+    assert_ok(sample_read(&s, &plan, other, strlen(other), &err), &err);
+    assert_int_equal(s.found, 1);
+    assert_true(s.item[0].value == 3.5);
+    plan_release(&plan);
+    propose_from_output(&p, both, strlen(both), NULL);
+    assert_int_equal(p.count, 1);
+    assert_true(p.item[0].value == 37);
+}
+
 /* A plan made of one variant's output reads that of the others. */
 TEST(words_of_the_command_are_not_required)
 {

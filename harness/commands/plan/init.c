@@ -220,8 +220,8 @@ static void print_proposal(const struct proposal *p, bool sampled)
                 *one->unit ? one->unit : "(unit unknown)", one->more ? "more" : "less");
     }
     for (size_t i = 0; i < p->n_left; i++)
-        fprintf(stderr, "note: line %zu: \"%s\": the line does not say in which unit: left out\n",
-                p->left[i].line, p->left[i].label);
+        fprintf(stderr, "note: line %zu: \"%s\": %s: left out\n", p->left[i].line, p->left[i].label,
+                p->left[i].why);
     if (p->too_many > 0)
         fprintf(stderr,
                 "note: %zu more numbers with units were found: left out, as a plan has at most %d metrics\n",
