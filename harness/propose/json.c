@@ -48,11 +48,29 @@ static bool unit_of_key(const struct place *at, struct propose_unit *u)
     return is_one_of(at->key, times);
 }
 
+/* Of JSON lines a node keeps the last value at each path. */
+static bool is_there(struct proposal *out, const char *path, const struct propose_unit *u, double value,
+                     size_t number)
+{
+    for (size_t i = 0; i < out->count; i++) {
+        struct proposed *one = &out->item[i];
+        if (strcmp(one->path, path) != 0)
+            continue;
+        snprintf(one->unit, sizeof one->unit, "%s", u->unit);
+        one->more = u->more;
+        one->value = value;
+        one->line = number;
+        return true;
+    }
+    return false;
+}
+
 static void add_number(struct proposal *out, const struct place *at, double value, size_t number)
 {
     struct propose_unit u;
     char name[2 * TIMING_PATH_KEY_MAX + 2];
-    if (!unit_of_key(at, &u) || strlen(at->path) >= PROPOSED_PATH_MAX || propose_is_aside(at->key))
+    if (!unit_of_key(at, &u) || strlen(at->path) >= PROPOSED_PATH_MAX || propose_is_aside(at->key) ||
+        propose_is_date(value, u.unit) || is_there(out, at->path, &u, value, number))
         return;
     if (out->count == PROPOSED_MAX) {
         out->too_many++;

@@ -1,6 +1,7 @@
 #include "harness/propose/lines.h"
 
 #include "common/base/alloc.h"
+#include "common/contract/own_metric.h"
 #include "harness/propose/name.h"
 #include "harness/propose/pattern.h"
 #include "harness/propose/unit.h"
@@ -87,18 +88,20 @@ static bool ends_label(const struct line *l, size_t at)
     return at > l->from && strchr(":=", l->text[at - 1]);
 }
 
-/* The words behind the unit that name a number: "0.5s GPU, 1.2s total CPU". Words before a comma name the
- * number before it. Returns 0 where there are none. */
+/* The words behind the unit that name a number: "0.5s GPU, 1.2s total CPU", or those of a line that begins
+ * with it. Words before a comma name the number before it. Returns 0 where there are none. */
 static size_t words_behind(const struct line *l, size_t at, const struct behind *b)
 {
     size_t before = at, end = b->end;
     while (before > l->from && is_space(l->text[before - 1]))
         before--;
-    if (l->count == 0 || before == l->from || l->text[before - 1] != ',' || b->end <= b->at)
+    bool begins = l->count == 0 && before == 0,
+         next = l->count > 0 && before > l->from && l->text[before - 1] == ',';
+    if ((!begins && !next) || b->end <= b->at)
         return 0;
     while (end < l->len && (isalpha((unsigned char)l->text[end]) || strchr(" _-", l->text[end])))
         end++;
-    bool whole = end == l->len || l->text[end] == ',';
+    bool whole = end == l->len || l->text[end] == ',' || (begins && strchr("#(", l->text[end]));
     return whole && end > b->end ? end - b->end : 0;
 }
 
@@ -107,6 +110,8 @@ static void take_number(struct line *l, const struct proposal *p, size_t at, siz
 {
     size_t label = label_start(l, at), named = l->named > label ? l->named : label;
     size_t words = words_behind(l, at, b);
+    if (named > label && propose_counts(l->text + named, at - named))
+        named = label;         /* "100 iterations took 2.5 s" */
     struct proposal both = *p; /* names must differ from all others */
     struct proposed *one = &l->found[l->count];
     for (size_t i = 0; i < l->count && both.count < PROPOSED_MAX; i++)
@@ -118,8 +123,10 @@ static void take_number(struct line *l, const struct proposal *p, size_t at, siz
         propose_name(&both, l->text + b->end, 0, words, l->command, one);
     else
         propose_name(&both, l->text + label, named - label, at - label, l->command, one);
-    if (propose_is_aside(one->name))
+    if (propose_is_aside(one->name) || propose_is_date(one->value, one->unit))
         return;
+    one->total = own_metric_seconds(one->unit) > 0 &&
+                 propose_is_total(l->text + label, at - label, l->text + b->end, l->len - b->end);
     add_gap(l, label, at);
     segment_add_number(&l->pattern, one->name);
     if (b->spread)

@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 enum { WORDS = 4, WORD_MAX = 48 };
 
@@ -19,7 +20,19 @@ static bool is_part(char c)
     return is_letter(c) || isdigit((unsigned char)c);
 }
 
-/* Keeps the last WORDS words of the label, in order, and returns their number. */
+static const char *const averages[] = {"average", "avg",  "mean", "median",  "min",     "max",
+                                       "per",     "each", "best", "fastest", "slowest", NULL};
+
+static bool is_one_of(const char *word, size_t n, const char *const *list)
+{
+    for (; *list; list++)
+        if (strlen(*list) == n && strncasecmp(*list, word, n) == 0)
+            return true;
+    return false;
+}
+
+/* Keeps the last WORDS words of the label, in order, and returns their number. The first word stays if it
+ * says of what the number is. */
 static size_t last_words(const char *label, size_t len, const struct strvec *command,
                          char words[WORDS][WORD_MAX])
 {
@@ -31,8 +44,9 @@ static size_t last_words(const char *label, size_t len, const struct strvec *com
         size_t size = i - from;
         if (size > 1 && is_letter(label[from]) && size < WORD_MAX &&
             !pattern_names_variant(label + from, size, command)) {
+            size_t drop = n == WORDS && is_one_of(words[0], strlen(words[0]), averages);
             if (n == WORDS)
-                memmove(words[0], words[1], (WORDS - 1) * sizeof words[0]);
+                memmove(words[drop], words[drop + 1], (WORDS - 1 - drop) * sizeof words[0]);
             else
                 n++;
             memcpy(words[n - 1], label + from, size);
@@ -69,6 +83,19 @@ static void from_unit(const char *unit, char *name, size_t cap)
             snprintf(name, cap, "%s", known[i][1]);
 }
 
+/* AverageNs becomes average_ns. */
+static void lower(const char *own, char *name)
+{
+    size_t n = 0;
+    for (size_t i = 0; own[i] && n < PROPOSED_NAME_MAX; i++) {
+        if (i > 1 && isupper((unsigned char)own[i]) && islower((unsigned char)own[i - 1]) &&
+            islower((unsigned char)own[i - 2]) && n + 1 < PROPOSED_NAME_MAX)
+            name[n++] = '_';
+        name[n++] = (char)tolower((unsigned char)own[i]);
+    }
+    name[n] = '\0';
+}
+
 static bool taken(const struct proposal *p, const char *name)
 {
     for (size_t i = 0; i < p->count; i++)
@@ -95,9 +122,8 @@ void propose_name(const struct proposal *p, const char *label, size_t from, size
     }
     for (size_t i = first; i < n; i++)
         used += (size_t)snprintf(own + used, sizeof own - used, "%s%s", i > first ? "_" : "", words[i]);
-    for (size_t i = 0; own[i] && i < PROPOSED_NAME_MAX; i++)
-        name[i] = (char)tolower((unsigned char)own[i]);
-    if (strlen(name) <= 2) /* "us=7.5" says less than what is measured in it */
+    lower(own, name);
+    if (strlen(name) <= 2 && !propose_is_aside(name)) /* "us=7.5" says less than what is measured in it */
         from_unit(out->unit, name, sizeof name);
     snprintf(out->name, sizeof out->name, "%s", name);
     for (int i = 2; taken(p, out->name) && i < 100; i++)
@@ -126,26 +152,81 @@ static bool is_time(const char *unit)
 
 bool propose_is_aside(const char *name)
 {
-    static const char *const words[] = {"std",      "stddev", "stdev",  "sigma", "deviation",
-                                        "variance", "user",   "system", "error", NULL};
-    return has(name, words);
+    static const char *const words[] = {"std",  "stddev", "stdev", "stderr", "sigma", "deviation", "variance",
+                                        "user", "system", "error", "iqr",    "ci95",  "ci99",      NULL};
+    return has(name, words) || strcmp(name, "sd") == 0;
+}
+
+bool propose_is_date(double value, const char *unit)
+{
+    return value * own_metric_seconds(unit) >= 1e9;
+}
+
+bool propose_counts(const char *label, size_t len)
+{
+    static const char *const words[] = {
+        "iterations",  "iteration",    "iters",      "iter",  "runs",        "steps",  "loops",  "reps",
+        "repetitions", "repeats",      "launches",   "calls", "passes",      "trials", "rounds", "times",
+        "requests",    "measurements", "executions", "evals", "invocations", NULL};
+    size_t from = 0, n = 0;
+    while (from < len && label[from] == ' ')
+        from++;
+    while (from + n < len && isalpha((unsigned char)label[from + n]))
+        n++;
+    return is_one_of(label + from, n, words);
+}
+
+/* Whether a number above 1 with such a word begins at s. */
+static bool counts_at(const char *s, size_t len)
+{
+    size_t n = 0;
+    while (n < len && isdigit((unsigned char)s[n]))
+        n++;
+    return n > 0 && !(n == 1 && *s < '2') && propose_counts(s + n, len - n);
+}
+
+bool propose_is_total(const char *before, size_t n_before, const char *behind, size_t n_behind)
+{
+    static const char *const links[] = {"for", "over", "in", "of", "all", "total", NULL};
+    bool counted = false;
+    for (size_t i = 0, n = 0; i < n_before; i += n + (n == 0), n = 0) {
+        while (i + n < n_before && isalpha((unsigned char)before[i + n]))
+            n++;
+        if (is_one_of(before + i, n, averages))
+            return false;
+        bool begins = i == 0 || !is_part(before[i - 1]);
+        counted = counted || (begins && counts_at(before + i, n_before - i));
+    }
+    for (size_t i = 0, n = 0; !counted && i < n_behind; i += n + (n == 0), n = 0) {
+        while (i + n < n_behind && isalpha((unsigned char)behind[i + n]))
+            n++;
+        counted = counts_at(behind + i, n_behind - i);
+        if (n > 0 ? !is_one_of(behind + i, n, links) : !strchr(" \t(,/", behind[i]))
+            break;
+    }
+    return counted;
 }
 
 static int score(const struct proposed *one)
 {
     static const char *const good[] = {"mean", "median", "avg",  "average", "kernel",
                                        "best", "gpu",    "cuda", "device",  NULL},
-                             *const bad[] = {"load",  "init",   "setup",    "warm",     "compile",
-                                             "build", "memcpy", "h2d",      "d2h",      "alloc",
-                                             "min",   "max",    "percent",  "overhead", "host",
-                                             "cpu",   "core",   "sampling", "duration", "connection",
+                             *const bad[] = {"load",     "init",       "setup",    "warm",    "warmup",
+                                             "compile",  "build",      "memcpy",   "h2d",     "d2h",
+                                             "alloc",    "min",        "max",      "percent", "overhead",
+                                             "host",     "cpu",        "core",     "peak",    "sampling",
+                                             "duration", "connection", "creation", "startup", "teardown",
                                              NULL},
+                             *const given[] = {"timeout",    "eta",    "interval",    "resolution",
+                                               "timestamp",  "uptime", "theoretical", "expected",
+                                               "task_clock", NULL},
                              *const sums[] = {"total", "sum", NULL};
     int n = is_time(one->unit) && !one->more ? 1 : 0;
     n += one->labelled ? 1 + one->labelled : 0;
     n += has(one->name, good) ? 2 : 0;
     n -= has(one->name, bad) ? 3 : 0;
-    n -= has(one->name, sums) ? 1 : 0;
+    n -= has(one->name, given) ? 6 : 0;
+    n -= one->total ? 3 : has(one->name, sums) ? 1 : 0;
     n -= is_time(one->unit) && strstr(one->name, "copy") ? 3 : 0;
     return n - (one->value <= 0 ? 5 : 0);
 }

@@ -10,5 +10,11 @@ void propose_name(const struct proposal *p, const char *label, size_t from, size
                   const struct strvec *command, struct proposed *out);
 /* Whether the number only accompanies a result, such as a deviation or a share of the processor time. */
 bool propose_is_aside(const char *name);
+/* Whether a number of that unit is a time since 1970, in which no program measures. */
+bool propose_is_date(double value, const char *unit);
+/* Whether the label begins with a word for iterations, which "100" in front of it counts. */
+bool propose_counts(const char *label, size_t len);
+/* Whether the words before and behind a time say that it is that of several iterations together. */
+bool propose_is_total(const char *before, size_t n_before, const char *behind, size_t n_behind);
 /* The index of the number that is most likely the result. */
 size_t propose_primary(const struct proposal *p);

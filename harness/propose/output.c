@@ -52,13 +52,11 @@ static void mark_line(const char *line, size_t len, size_t number, void *arg)
 
 static void json_line(const char *line, size_t len, size_t number, void *arg)
 {
-    struct proposal one, *out = arg;
+    struct proposal *out = arg;
     json_auto_t *value = len > 0 && line[0] == '{' ? json_loadb(line, len, 0, NULL) : NULL;
-    begin(&one, PROPOSE_JSON);
+    out->kind = PROPOSE_JSON;
     if (value)
-        propose_json(&one, value, number);
-    if (one.count > 0)
-        *out = one;
+        propose_json(out, value, number);
 }
 
 static void read_document(struct proposal *out, const char *text, size_t len)

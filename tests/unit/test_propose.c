@@ -276,6 +276,59 @@ TEST(numbers_are_whole)
     }
 }
 
+/* What a run is best judged by, and what is the time of several iterations together. */
+TEST(the_likeliest_result)
+{
+    static const struct {
+        const char *text, *primary;
+        double value;
+        const char *total; /* a number that is one */
+    } table[] = {
+        {"Timeout: 60 s\nElapsed: 12.5 ms\n", "elapsed", 12.5, NULL},
+        {"Timer resolution: 1 ns\nCopy: 12.5 us\n", "copy", 12.5, NULL},
+        {"Theoretical bandwidth: 5300 GB/s\nAchieved bandwidth: 3900.5 GB/s\n", "achieved_bandwidth", 3900.5,
+         NULL},
+        {"Peak bandwidth: 5300 GB/s\nMeasured: 3900.5 GB/s\n", "measured", 3900.5, NULL},
+        {"Session creation time: 0.4 s\nAverage inference time cost total: 1.25 ms\n",
+         "average_time_cost_total", 1.25, NULL},
+        {"100 iterations took 250.0 ms (2.5 ms per iteration)\n", "rate", 2.5, "iterations_took"},
+        {"Integrated 52341 steps in 30.1 seconds\n1500.9 ns/day\n", "rate", 1500.9, "integrated_steps_in"},
+        {"total time for 10 iterations: 44.1 ms\n= 973.4 updates per second\n", "rate", 973.4,
+         "total_time_for_iterations"},
+        {"Total: 250.0 ms for 100 iterations\n", "total", 250, "total"},
+        {"Elapsed: 2.5 s (100 runs)\n", "elapsed", 2.5, "elapsed"},
+        {"sample time =    45.67 ms /   140 runs\n", "sample_time", 45.67, "sample_time"},
+        {"encode time =    45.67 ms /     1 runs\n", "encode_time", 45.67, NULL},
+        {"Average over 100 runs: 2.5 ms\n", "average_over_runs", 2.5, NULL},
+        {"1.23 ms +- 0.45 ms per loop (mean of 7 runs)\n", "time", 1.23, NULL},
+        {"   812.34 msec task-clock     #  0.998 CPUs\n   0.81395 seconds time elapsed\n", "time_elapsed",
+         0.81395, NULL},
+        {"mean 12.5 ms, sd 0.3 ms, iqr 0.2 ms\n", "mean", 12.5, NULL},
+        {"{\"warmup_ms\": 900.5, \"run_ms\": 12.5}\n", "run_ms", 12.5, NULL},
+        {"{\"timeout_s\": 600, \"elapsed_s\": 12.5}\n", "elapsed_s", 12.5, NULL},
+        {"{\"timestamp_ms\": 1768212672000, \"latency_ms\": 12.5}\n", "latency_ms", 12.5, NULL},
+        {"{\"TotalDurationNs\": 5000, \"AverageNs\": 50}\n", "average_ns", 50, NULL},
+        {"{\"event\": \"result\", \"time_ms\": 12.5}\n{\"event\": \"end\", \"teardown_ms\": 5.5}\n",
+         "time_ms", 12.5, NULL},
+    };
+    for (size_t i = 0; i < COUNT(table); i++) {
+        struct proposal p;
+        propose_from_output(&p, table[i].text, strlen(table[i].text), NULL);
+        const struct proposed *one = &p.item[p.primary];
+        const char *total = NULL;
+        for (size_t k = 0; k < p.count; k++)
+            total = p.item[k].total ? p.item[k].name : total;
+        if (p.primary >= p.count || strcmp(one->name, table[i].primary) != 0 || one->value != table[i].value)
+            fail_msg("%s: %s %g", table[i].text, one->name, one->value);
+        if ((total != NULL) != (table[i].total != NULL) || (total && strcmp(total, table[i].total) != 0))
+            fail_msg("%s: the total is %s", table[i].text, total ? total : "none");
+        for (size_t k = 0; k < p.count; k++)
+            if (p.item[k].value == 0.3 || p.item[k].value == 0.2 || p.item[k].value > 1e9)
+                fail_msg("%s: %s is no result", table[i].text, p.item[k].name);
+        check_read_again(table[i].text, &p, table[i].text);
+    }
+}
+
 /* What varies beside the result is no part of its pattern. */
 TEST(numbers_in_labels_vary)
 {

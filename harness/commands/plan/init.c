@@ -219,6 +219,11 @@ static void print_proposal(const struct proposal *p, bool sampled)
         fprintf(stderr, "  %zu  %-20s %.10g %s  (%s is better)\n", i + 1, one->name, one->value,
                 *one->unit ? one->unit : "(unit unknown)", one->more ? "more" : "less");
     }
+    for (size_t i = 0; i < p->count; i++)
+        if (p->item[i].total)
+            fprintf(stderr,
+                    "note: line %zu: %s: the line says that it is the time of several iterations together\n",
+                    p->item[i].line, p->item[i].name);
     for (size_t i = 0; i < p->n_left; i++)
         fprintf(stderr, "note: line %zu: \"%s\": %s: left out\n", p->left[i].line, p->left[i].label,
                 p->left[i].why);
@@ -243,6 +248,8 @@ static int choose_primary(struct init *in, struct err *err)
                        wanted);
     if (p->count < 2 || p->primary == p->count)
         return 0;
+    if (!in->asker.on)
+        fprintf(stderr, "Runs are judged by %s; --primary NAME chooses another.\n", p->item[p->primary].name);
     if (ask_number(&in->asker, "Which one decides whether a run is better?", (int)p->primary + 1,
                    (int)p->count, &number, err) != 0)
         return -1;
