@@ -105,6 +105,15 @@ static size_t words_behind(const struct line *l, size_t at, const struct behind 
     return whole && end > b->end ? end - b->end : 0;
 }
 
+/* The length of a word such as "Best" or "Average" that begins the line, before its label; 0 if none does. */
+static size_t first_word(const struct line *l)
+{
+    size_t n = 0;
+    while (n < l->len && isalpha((unsigned char)l->text[n]))
+        n++;
+    return n < LABEL_MAX && propose_is_average(l->text, n) ? n : 0;
+}
+
 static void take_number(struct line *l, const struct proposal *p, size_t at, size_t end,
                         const struct propose_unit *u, const struct behind *b, size_t number)
 {
@@ -119,9 +128,14 @@ static void take_number(struct line *l, const struct proposal *p, size_t at, siz
     *one = (struct proposed){
         .more = u->more, .labelled = ends_label(l, at), .value = strtod(l->text + at, NULL), .line = number};
     snprintf(one->unit, sizeof one->unit, "%s", u->unit);
+    size_t first = l->count == 0 && label > 0 ? first_word(l) : 0;
     if (words > 0)
         propose_name(&both, l->text + b->end, 0, words, l->command, one);
-    else
+    else if (first > 0) {
+        char text[LABEL_MAX + LINE_MAX_SEEN];
+        snprintf(text, sizeof text, "%.*s %.*s", (int)first, l->text, (int)(at - label), l->text + label);
+        propose_name(&both, text, 0, strlen(text), l->command, one);
+    } else
         propose_name(&both, l->text + label, named - label, at - label, l->command, one);
     if (propose_is_aside(one->name) || propose_is_date(one->value, one->unit))
         return;

@@ -20,9 +20,6 @@ static bool is_part(char c)
     return is_letter(c) || isdigit((unsigned char)c);
 }
 
-static const char *const averages[] = {"average", "avg",  "mean", "median",  "min",     "max",
-                                       "per",     "each", "best", "fastest", "slowest", NULL};
-
 static bool is_one_of(const char *word, size_t n, const char *const *list)
 {
     for (; *list; list++)
@@ -31,8 +28,22 @@ static bool is_one_of(const char *word, size_t n, const char *const *list)
     return false;
 }
 
-/* Keeps the last WORDS words of the label, in order, and returns their number. The first word stays if it
- * says of what the number is. */
+bool propose_is_average(const char *word, size_t len)
+{
+    static const char *const words[] = {"average", "avg",  "mean", "median",  "min",     "max",
+                                        "per",     "each", "best", "fastest", "slowest", NULL};
+    return is_one_of(word, len, words);
+}
+
+/* Drops the first of two or more words, or the second if the first says of what the number is. */
+static size_t drop_word(char words[WORDS][WORD_MAX], size_t n)
+{
+    size_t i = propose_is_average(words[0], strlen(words[0])) ? 1 : 0;
+    memmove(words[i], words[i + 1], (n - 1 - i) * sizeof words[0]);
+    return n - 1;
+}
+
+/* Keeps the last WORDS words of the label, in order, and returns their number. */
 static size_t last_words(const char *label, size_t len, const struct strvec *command,
                          char words[WORDS][WORD_MAX])
 {
@@ -44,17 +55,22 @@ static size_t last_words(const char *label, size_t len, const struct strvec *com
         size_t size = i - from;
         if (size > 1 && is_letter(label[from]) && size < WORD_MAX &&
             !pattern_names_variant(label + from, size, command)) {
-            size_t drop = n == WORDS && is_one_of(words[0], strlen(words[0]), averages);
-            if (n == WORDS)
-                memmove(words[drop], words[drop + 1], (WORDS - 1 - drop) * sizeof words[0]);
-            else
-                n++;
-            memcpy(words[n - 1], label + from, size);
-            words[n - 1][size] = '\0';
+            n = n == WORDS ? drop_word(words, n) : n;
+            memcpy(words[n], label + from, size);
+            words[n++][size] = '\0';
         }
         i += i == from;
     }
     return n;
+}
+
+/* With a character between the words. */
+static size_t length_of(char words[WORDS][WORD_MAX], size_t n)
+{
+    size_t all = n - 1;
+    for (size_t i = 0; i < n; i++)
+        all += strlen(words[i]);
+    return all;
 }
 
 /* Without a unit in brackets that has several words, such as "(tok/s)", which would take the place of better
@@ -115,13 +131,10 @@ void propose_name(const struct proposal *p, const char *label, size_t from, size
     if (n == 0)
         n = last_words(label, len, command, words);
     own[0] = '\0';
-    size_t first = 0;
-    for (size_t all = 0, i = n; i > 0; i--) { /* what does not fit is left out at the front */
-        all += strlen(words[i - 1]) + 1;
-        first = all > PROPOSED_NAME_MAX + 1 && i < n && first == 0 ? i : first;
-    }
-    for (size_t i = first; i < n; i++)
-        used += (size_t)snprintf(own + used, sizeof own - used, "%s%s", i > first ? "_" : "", words[i]);
+    while (n > 1 && length_of(words, n) > PROPOSED_NAME_MAX)
+        n = drop_word(words, n);
+    for (size_t i = 0; i < n; i++)
+        used += (size_t)snprintf(own + used, sizeof own - used, "%s%s", i > 0 ? "_" : "", words[i]);
     lower(own, name);
     if (strlen(name) <= 2 && !propose_is_aside(name)) /* "us=7.5" says less than what is measured in it */
         from_unit(out->unit, name, sizeof name);
@@ -192,7 +205,7 @@ bool propose_is_total(const char *before, size_t n_before, const char *behind, s
     for (size_t i = 0, n = 0; i < n_before; i += n + (n == 0), n = 0) {
         while (i + n < n_before && isalpha((unsigned char)before[i + n]))
             n++;
-        if (is_one_of(before + i, n, averages))
+        if (propose_is_average(before + i, n))
             return false;
         bool begins = i == 0 || !is_part(before[i - 1]);
         counted = counted || (begins && counts_at(before + i, n_before - i));

@@ -16,5 +16,7 @@ bool propose_is_date(double value, const char *unit);
 bool propose_counts(const char *label, size_t len);
 /* Whether the words before and behind a time say that it is that of several iterations together. */
 bool propose_is_total(const char *before, size_t n_before, const char *behind, size_t n_behind);
+/* Whether the word says of what a number is, such as "mean", "best" or "per". */
+bool propose_is_average(const char *word, size_t len);
 /* The index of the number that is most likely the result. */
 size_t propose_primary(const struct proposal *p);

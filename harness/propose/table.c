@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum {
     BETWEEN_WORDS = 2, /* so many spaces separate the columns of a heading */
@@ -94,6 +95,7 @@ static bool read_heading(struct table *t, const char *line, size_t len, size_t n
     struct table_cell cell[TABLE_COLUMNS_MAX];
     struct propose_unit u;
     bool units = false, words = false, numbers = false;
+    const char *begin = line;
     while (len > 0 && (*line == '#' || (len > 1 && is_space(*line) && line[1] == '#'))) {
         line++;
         len--;
@@ -115,6 +117,7 @@ static bool read_heading(struct table *t, const char *line, size_t len, size_t n
     if (!units && t->separator == '|' && n == t->columns && number <= t->line + 1)
         return false; /* a row of words in the table */
     *t = (struct table){.separator = separator, .columns = n, .beside = !words, .line = number};
+    t->indent = (size_t)(cell[0].text - begin);
     memcpy(t->heading, cell, n * sizeof *cell);
     return true;
 }
@@ -140,7 +143,9 @@ struct row {
     const struct strvec *command;
     struct table_cell cell[TABLE_COLUMNS_MAX];
     size_t n;
-    size_t skipped; /* columns since the last one in the pattern */
+    size_t label;   /* the column that says what the row is of; n: none */
+    size_t skipped; /* columns since the last one in the pattern, of which: */
+    bool blanks;    /* one has several words */
     struct segment pattern;
     struct proposed found[PROPOSED_MAX];
     size_t count;
@@ -152,7 +157,8 @@ static void add_skipped(struct row *r)
     if (r->skipped == 0)
         return;
     if (separator == ' ')
-        snprintf(text, sizeof text, "(?:\\S+\\s+){%zu}", r->skipped);
+        snprintf(text, sizeof text, r->blanks ? "(?:\\S+(?: \\S+)*\\s\\s+){%zu}" : "(?:\\S+\\s+){%zu}",
+                 r->skipped);
     else
         snprintf(text, sizeof text,
                  separator == '|'   ? "(?:[^\\|]*\\|){%zu}" /* a bare | would begin another form */
@@ -161,6 +167,13 @@ static void add_skipped(struct row *r)
                  r->skipped);
     segment_add(&r->pattern, text);
     r->skipped = 0;
+    r->blanks = false;
+}
+
+static void skip(struct row *r, size_t i)
+{
+    r->skipped++;
+    r->blanks = r->blanks || (i != r->label && memchr(r->cell[i].text, ' ', r->cell[i].len));
 }
 
 /* Closes a column: its separator, unless it is the last one. */
@@ -175,16 +188,32 @@ static void end_column(struct row *r, size_t i)
             segment_add(&r->pattern, ends[k].pattern);
 }
 
-/* The first column often says what the row is of. */
-static bool add_row_label(struct row *r)
+static bool is_name(const struct table_cell *c)
 {
-    const struct table_cell *c = &r->cell[0];
-    if (c->len == 0 || !isalpha((unsigned char)*c->text))
-        return false;
-    segment_add(&r->pattern, r->t->separator == '|' ? "\\s*" : "");
-    segment_add_label(&r->pattern, c->text, c->len, r->command);
-    end_column(r, 0);
-    return true;
+    return c->len > 0 && (isalpha((unsigned char)*c->text) ||
+                          (c->len > 1 && strchr("`'\"", *c->text) && !isdigit((unsigned char)c->text[1])));
+}
+
+/* The first column often says what the row is of, sometimes the last one. */
+static size_t find_label(const struct row *r)
+{
+    static const char *const names[] = {"name", "benchmark", "kernel",  "function", "operation", "op", "test",
+                                        "case", "variant",   "command", "activity", "range",     NULL};
+    const struct table_cell *last = &r->t->heading[r->t->columns - 1];
+    if (is_name(&r->cell[0]))
+        return 0;
+    for (const char *const *n = names; !r->t->beside && *n; n++)
+        if (strlen(*n) == last->len && strncasecmp(*n, last->text, last->len) == 0 &&
+            is_name(&r->cell[r->n - 1]))
+            return r->n - 1;
+    return r->n;
+}
+
+static void add_row_label(struct row *r)
+{
+    segment_add(&r->pattern, r->t->separator == ' ' ? "" : "\\s*");
+    segment_add_label(&r->pattern, r->cell[r->label].text, r->cell[r->label].len, r->command);
+    end_column(r, r->label);
 }
 
 static void add_value(struct row *r, const struct proposal *p, size_t i, size_t number)
@@ -196,14 +225,15 @@ static void add_value(struct row *r, const struct proposal *p, size_t i, size_t 
     struct proposed *one = &r->found[r->count];
     struct proposal both = *p;
     char label[2 * PROPOSED_LABEL_MAX];
-    if (n == 0 || r->count == PROPOSED_MAX || (!u.length && !propose_unit_of(h->text, h->len, &heading))) {
-        r->skipped++;
+    if (n == 0 || i == r->label || r->count == PROPOSED_MAX ||
+        (!u.length && !propose_unit_of(h->text, h->len, &heading))) {
+        skip(r, i);
         return;
     }
-    bool labelled = r->cell[0].len > 0 && i > 0 && isalpha((unsigned char)*r->cell[0].text);
-    size_t before = labelled ? strnlen(r->cell[0].text, r->cell[0].len) : 0;
+    const struct table_cell *row = &r->cell[r->label < r->n ? r->label : 0];
+    size_t before = r->label < r->n ? row->len : 0;
     before = before < PROPOSED_LABEL_MAX ? before : PROPOSED_LABEL_MAX - 1;
-    snprintf(label, sizeof label, "%.*s %.*s", (int)before, r->cell[0].text,
+    snprintf(label, sizeof label, "%.*s %.*s", (int)before, row->text,
              (int)(h->len < PROPOSED_LABEL_MAX ? h->len : PROPOSED_LABEL_MAX - 1), h->text);
     for (size_t k = 0; k < r->count && both.count < PROPOSED_MAX; k++)
         both.item[both.count++] = r->found[k];
@@ -212,7 +242,7 @@ static void add_value(struct row *r, const struct proposal *p, size_t i, size_t 
     snprintf(one->unit, sizeof one->unit, "%s", u.length ? u.unit : heading.unit);
     propose_name(&both, label, 0, strlen(label), r->command, one);
     if (propose_is_aside(one->name)) {
-        r->skipped++;
+        skip(r, i);
         return;
     }
     add_skipped(r);
@@ -229,6 +259,13 @@ static void add_value(struct row *r, const struct proposal *p, size_t i, size_t 
 /* After the last number, so many columns follow, and then the end. */
 static void end_row(struct row *r)
 {
+    if (r->label > 0 && r->label < r->n) {
+        r->skipped--;
+        add_skipped(r);
+        add_row_label(r);
+        segment_add(&r->pattern, r->t->separator == '|' ? "\\s*(?:\\|\\s*)?$" : "\\s*$");
+        return;
+    }
     if (r->skipped > 1)
         add_skipped((r->skipped--, r));
     else
@@ -245,6 +282,12 @@ static unsigned long numbers_of(const struct row *r)
     return bits;
 }
 
+/* Whether a cell stands left of the headings, as the labels of rows that have none do. */
+static bool ends_before(const struct table_cell *c, const char *line, size_t indent)
+{
+    return (size_t)(c->text - line) + c->len <= indent;
+}
+
 bool propose_table_line(struct table *t, struct proposal *out, const char *line, size_t len, size_t number,
                         const struct strvec *command)
 {
@@ -252,15 +295,20 @@ bool propose_table_line(struct table *t, struct proposal *out, const char *line,
     if (read_heading(t, line, len, number) || !t->separator)
         return false;
     r.n = split(line, len, t->separator, 1, r.cell);
-    if (r.n == t->columns + 1 && t->separator == ' ' && !t->seen)
+    if (r.n == t->columns + 1 && t->separator == ' ' && !t->seen && ends_before(&r.cell[0], line, t->indent))
         t->beside = true;
+    if (r.n > t->columns + t->beside) /* a name of several words */
+        r.n = split(line, len, t->separator, BETWEEN_WORDS, r.cell);
     unsigned long numbers = numbers_of(&r);
     if (r.n != t->columns + t->beside || (!t->seen && number > t->line + LINES_BETWEEN) ||
         (t->seen && t->separator == ' ' && numbers != t->numbers))
         return false;
     t->line = number;
     segment_add(&r.pattern, t->separator == '|' ? "^\\s*\\|?" : "^\\s*");
-    for (size_t i = add_row_label(&r) ? 1 : 0; i < r.n; i++)
+    r.label = find_label(&r);
+    if (r.label == 0)
+        add_row_label(&r);
+    for (size_t i = r.label == 0 ? 1 : 0; i < r.n; i++)
         add_value(&r, out, i, number);
     end_row(&r);
     pattern_take(out, &r.pattern, r.found, r.count);

@@ -17,6 +17,7 @@ struct table {
     bool beside;                                  /* rows begin with a label that has no heading */
     struct table_cell heading[TABLE_COLUMNS_MAX]; /* in the sample */
     size_t columns;
+    size_t indent;         /* of the first heading */
     size_t line;           /* of the heading, or of its last row */
     bool seen;             /* a row was read, of which: */
     unsigned long numbers; /* a bit per column that is a number */

@@ -304,6 +304,9 @@ TEST(the_likeliest_result)
         {"   812.34 msec task-clock     #  0.998 CPUs\n   0.81395 seconds time elapsed\n", "time_elapsed",
          0.81395, NULL},
         {"mean 12.5 ms, sd 0.3 ms, iqr 0.2 ms\n", "mean", 12.5, NULL},
+        {"Perf: 0.07 ms, a\nBest Perf for datatype = f16 ALayout = RowMajor StrideA = 4096 StrideB = 4096 : "
+         "0.06 ms, a\n",
+         "best_stride_a_stride_b", 0.06, NULL},
         {"{\"warmup_ms\": 900.5, \"run_ms\": 12.5}\n", "run_ms", 12.5, NULL},
         {"{\"timeout_s\": 600, \"elapsed_s\": 12.5}\n", "elapsed_s", 12.5, NULL},
         {"{\"timestamp_ms\": 1768212672000, \"latency_ms\": 12.5}\n", "latency_ms", 12.5, NULL},
@@ -325,6 +328,46 @@ TEST(the_likeliest_result)
         for (size_t k = 0; k < p.count; k++)
             if (p.item[k].value == 0.3 || p.item[k].value == 0.2 || p.item[k].value > 1e9)
                 fail_msg("%s: %s is no result", table[i].text, p.item[k].name);
+        check_read_again(table[i].text, &p, table[i].text);
+    }
+}
+
+/* A row's values are those of its own columns, and of its own name, wherever that stands. */
+TEST(rows_of_tables)
+{
+    static const char nsys[] =
+        " Time (%)  Total Time (ns)  Instances  Avg (ns)   Max (ns)  StdDev (ns)   Name\n"
+        " --------  ---------------  ---------  ---------  --------  -----------  ------------\n"
+        "     78.2        213120000        100  2131200.0   2173400       1200.1  add(float *)\n"
+        "     21.8         59120000        100   591200.0    603400        900.1  mul\n",
+                      nanobench[] = "|    ns/op |      op/s | err% | benchmark\n"
+                                    "|---------:|----------:|-----:|:---------\n"
+                                    "|     7.81 |    128040 | 0.1% | `one`\n"
+                                    "|    12.01 |     83263 | 0.3% | `two`\n",
+                      hyperfine[] =
+                          "| Command | Mean [ms] | Min [ms] |\n|:---|---:|---:|\n"
+                          "| `./a` | 512.3 \xc2\xb1 1.2 | 510.1 |\n| `./b` | 612.3 \xc2\xb1 2.2 | 610.1 |\n",
+                      triton[] =
+                          "       N   Triton (GB/s)  Torch (GB/s)\n0   256.0       132.8        141.2\n"
+                          "1   512.0       496.4        501.5\n";
+    static const struct {
+        const char *text, *name;
+        size_t count;
+        double value;
+    } table[] = {{nsys, "add_float_avg_ns", 6, 2131200},   {nsys, "mul_max_ns", 6, 603400},
+                 {nsys, "mul_total_time_ns", 6, 59120000}, {nanobench, "one_ns_op", 4, 7.81},
+                 {nanobench, "two_op", 4, 83263},          {hyperfine, "mean_ms", 4, 512.3},
+                 {hyperfine, "min_ms_2", 4, 610.1},        {triton, "triton", 2, 496.4}};
+    for (size_t i = 0; i < COUNT(table); i++) {
+        const struct proposed *one = NULL;
+        struct proposal p;
+        propose_from_output(&p, table[i].text, strlen(table[i].text), NULL);
+        for (size_t k = 0; k < p.count; k++)
+            if (strcmp(p.item[k].name, table[i].name) == 0)
+                one = &p.item[k];
+        if (p.count != table[i].count || !one || one->value != table[i].value)
+            fail_msg("%s%zu numbers, %s is %g, the first is %s", table[i].text, p.count, table[i].name,
+                     one ? one->value : 0, p.item[0].name);
         check_read_again(table[i].text, &p, table[i].text);
     }
 }
