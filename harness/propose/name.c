@@ -230,9 +230,9 @@ static int score(const struct proposed *one)
                                              "host",     "cpu",        "core",     "peak",    "sampling",
                                              "duration", "connection", "creation", "startup", "teardown",
                                              NULL},
-                             *const given[] = {"timeout",    "eta",    "interval",    "resolution",
-                                               "timestamp",  "uptime", "theoretical", "expected",
-                                               "task_clock", NULL},
+                             *const given[] = {"timeout",   "eta",        "interval",    "resolution",
+                                               "timestamp", "uptime",     "theoretical", "target",
+                                               "expected",  "task_clock", NULL},
                              *const sums[] = {"total", "sum", NULL};
     int n = is_time(one->unit) && !one->more ? 1 : 0;
     n += one->labelled ? 1 + one->labelled : 0;

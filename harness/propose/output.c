@@ -6,6 +6,7 @@
 #include "harness/propose/name.h"
 #include "harness/propose/table.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { OUTPUT_BYTES_MAX = 1 << 20 };
@@ -102,6 +103,19 @@ static void table_line(const char *line, size_t len, size_t number, void *arg)
         propose_table_line(&r->table, r->out, line, len, number, r->command);
 }
 
+/* Catch2 prints its mean and its deviation in lines of one form, below the total that it estimated. */
+static void catch2_line(const char *line, size_t len, size_t number, void *arg)
+{
+    struct proposal *out = arg;
+    if (out->n_left == 0 && memmem(line, len, "samples", 7) && memmem(line, len, "iterations", 10) &&
+        (memmem(line, len, "est run time", 12) || memmem(line, len, " estimated", 10))) {
+        snprintf(out->left[0].label, sizeof out->left[0].label, "benchmark name");
+        out->left[0].why = "no pattern tells the mean of Catch2 from its deviation";
+        out->left[0].line = number;
+        out->n_left = 1;
+    }
+}
+
 /* Tables say best what their numbers are; beside lines with "label:", lines of many numbers may be anything.
  */
 static void read_lines(struct proposal *out, const char *text, size_t len, const struct strvec *command)
@@ -157,6 +171,9 @@ static void sort_by_line(struct proposal *p)
 
 static void read_text(struct proposal *out, const char *text, size_t len, const struct strvec *command)
 {
+    each_line(text, len, catch2_line, out);
+    if (out->n_left > 0)
+        return;
     read_lines(out, text, len, command);
     if (out->count > 0 && !read_again(out, text, len)) {
         read_lines(out, text, len, NULL); /* what varies cannot be left open here */

@@ -288,6 +288,7 @@ TEST(the_likeliest_result)
         {"Timer resolution: 1 ns\nCopy: 12.5 us\n", "copy", 12.5, NULL},
         {"Theoretical bandwidth: 5300 GB/s\nAchieved bandwidth: 3900.5 GB/s\n", "achieved_bandwidth", 3900.5,
          NULL},
+        {"gst 12345 GFLOPS\nTarget: 80000 GFLOPS\nReached: 12000 GFLOPS\n", "reached", 12000, NULL},
         {"Peak bandwidth: 5300 GB/s\nMeasured: 3900.5 GB/s\n", "measured", 3900.5, NULL},
         {"Session creation time: 0.4 s\nAverage inference time cost total: 1.25 ms\n",
          "average_time_cost_total", 1.25, NULL},
@@ -370,6 +371,22 @@ TEST(rows_of_tables)
                      one ? one->value : 0, p.item[0].name);
         check_read_again(table[i].text, &p, table[i].text);
     }
+}
+
+TEST(a_mean_that_looks_like_its_deviation)
+{
+    static const char text[] = "benchmark name            samples  iterations  est run time\n"
+                               "                          mean     low mean    high mean\n"
+                               "                          std dev  low std dev high std dev\n"
+                               "-----------------------------------------------------------\n"
+                               "Fibonacci 20                  100           2        6.9 ms\n"
+                               "                         34.52 us    34.10 us      35.12 us\n"
+                               "                          2.41 us     1.78 us       3.39 us\n";
+    struct proposal p;
+    propose_from_output(&p, text, strlen(text), NULL);
+    assert_int_equal(p.kind, PROPOSE_WALL);
+    assert_int_equal(p.n_left, 1);
+    assert_int_equal(p.left[0].line, 1);
 }
 
 /* What varies beside the result is no part of its pattern. */
