@@ -187,6 +187,25 @@ static void read_json(struct timing_reader *r, const char *text, size_t len)
         put_parts(r, root);
 }
 
+/* What a group finds for a metric is no number, such as "1,234.5": an earlier line is not the last one. */
+static void note_unread(struct timing_reader *r, const struct timing_part *p, const char *text, size_t len)
+{
+    char shown[80];
+    bool metric = p->own || ends_in_s(p->name) || strcmp(p->name, "kernel_ms") == 0;
+    if (!metric || !isdigit((unsigned char)*text))
+        return;
+    set_text(shown, sizeof shown, text, len);
+    snprintf(r->result.unread, sizeof r->result.unread, "%s is \"%s\" in the output, which is no number",
+             p->name, shown);
+}
+
+static void forget_unread(struct timing_reader *r, const char *name)
+{
+    size_t n = strlen(name);
+    if (strncmp(r->result.unread, name, n) == 0 && r->result.unread[n] == ' ')
+        r->result.unread[0] = '\0';
+}
+
 static void put_group(struct timing_reader *r, const struct timing_part *p, const char *text, size_t len)
 {
     const char *name = p->name;
@@ -200,10 +219,13 @@ static void put_group(struct timing_reader *r, const struct timing_part *p, cons
     bool fits = len < sizeof number;
     memcpy(number, text, fits ? len : 0);
     double value = strtod(number, &end);
-    if (fits && *end == '\0')
+    if (fits && *end == '\0') {
+        forget_unread(r, name);
         put_number(r, name, value, factor_of(r, name, p->own));
-    else if (is_prompt_tokens(name))
+    } else if (is_prompt_tokens(name))
         put_prompt_problem(r, text, len);
+    else
+        note_unread(r, p, text, len);
 }
 
 /* The number of words of the pattern, two letters or more and no names of groups, that are in the text. */

@@ -104,7 +104,7 @@ static struct assessment assess_nothing_found(const struct timings *t, const str
     if (rule && rule->kind == TIMING_REGEX)
         snprintf(wanted, sizeof wanted, "no line matches %s", rule->pattern);
     else if (rule && rule->kind == TIMING_JSON && rule->count > 0)
-        snprintf(wanted, sizeof wanted, "no JSON in the output has %s", rule->part[0].path);
+        snprintf(wanted, sizeof wanted, "no JSON in the output has a number at %s", rule->part[0].path);
     if (!t->last[0])
         return assess(STATUS_INVALID, "%s: nothing was printed", wanted);
     if (t->nearest[0] && strcmp(t->nearest, t->last) != 0)
@@ -119,6 +119,8 @@ static struct assessment assess_output(const struct timings *t, const struct exp
         assess_judged, assess_prompt, assess_values};
     if (t->problem[0])
         return assess(STATUS_INVALID, "%s", t->problem);
+    if (t->unread[0])
+        return assess(STATUS_INVALID, "%s", t->unread);
     if (!t->found && must_print(e))
         return assess_nothing_found(t, e);
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {

@@ -131,8 +131,8 @@ static void collect(struct sample *s, const struct plan *p, const struct timing_
         v->why[0] = '\0';
         s->found++;
     }
-    if (*t->problem)
-        snprintf(s->problem, sizeof s->problem, "%s", t->problem);
+    if (*t->problem || *t->unread)
+        snprintf(s->problem, sizeof s->problem, "%s", *t->problem ? t->problem : t->unread);
     else if (*t->skip)
         snprintf(s->problem, sizeof s->problem, "the output says SKIP: %s", t->skip);
     else if (rule->kind == TIMING_REGEX && matches == 0)

@@ -263,6 +263,21 @@ TEST(metrics_are_read_by_each_kind_of_rule)
     is(&t, "a", 2.5);
 }
 
+/* The last line that matches counts, also if its number cannot be read. */
+TEST(a_number_that_cannot_be_read_is_told)
+{
+    static const char rule_text[] =
+        "{\"kind\": \"regex\", \"pattern\": \"(?<t>\\\\S+) ms|kind (?<what>\\\\S+)\"}",
+                      metrics[] = "[{\"name\": \"t\", \"unit\": \"ms\", \"better\": \"less\"}]";
+    struct timings t = read_with_metrics(rule_text, metrics, "950.5 ms\n1,050.5 ms\n");
+    assert_string_equal(t.unread, "t is \"1,050.5\" in the output, which is no number");
+    t = read_with_metrics(rule_text, metrics, "1,050.5 ms\n950.5 ms\n");
+    assert_string_equal(t.unread, "");
+    t = read_with_metrics(rule_text, metrics, "950.5 ms\nthe time in ms\nkind 2d\n");
+    assert_string_equal(t.unread, "");
+    is(&t, "t", 950.5);
+}
+
 TEST(the_wall_rule_reads_nothing)
 {
     use_rule("\"wall\"");
