@@ -195,6 +195,27 @@ TEST(old_google_benchmark_aggregates)
     assert_near(median_of(&r, "BM_mean", 0), 4, 0);
 }
 
+TEST(llama_bench_options_that_are_not_the_default)
+{
+#define LLAMA(more, ns)                                                                                      \
+    "{\"model_type\":\"m\",\"n_prompt\":8,\"n_gen\":0,\"test_time\":\"2026-01-12T10:11:12Z\",\"samples_"     \
+    "ns\":[" ns "]," more "}\n"
+    AUTO(store_close) struct store s = open_store("apart_llama.db");
+    AUTO(run_data_release)
+    struct run_data r = import_stored(
+        &s, "llama-bench",
+        put("llama.jsonl",
+            LLAMA("\"type_v\":\"f16\",\"n_batch\":2048,\"split_mode\":\"layer\",\"no_kv_offload\":false",
+                  "1e9")
+                LLAMA("\"type_v\":\"q8_0\",\"n_batch\":512,\"split_mode\":\"row\",\"no_kv_offload\":true",
+                      "2e9") LLAMA("\"type_v\":\"q8_0\",\"n_batch\":512", "3e9")),
+        NULL, 0);
+    assert_int_equal(r.n_cells, 3);
+    assert_near(run_data_cell(&r, "m", 8)->median[METRIC_PREFILL_S], 1, 0);
+    assert_near(run_data_cell(&r, "m.vq8_0.b512.smrow.nkvo", 8)->median[METRIC_PREFILL_S], 2, 0);
+    assert_near(run_data_cell(&r, "m.vq8_0.b512", 8)->median[METRIC_PREFILL_S], 3, 0);
+}
+
 /* Each file counts its repetitions from 0; the same file twice is no measurement. */
 TEST(files_of_one_run)
 {
