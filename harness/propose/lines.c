@@ -114,6 +114,47 @@ static size_t first_word(const struct line *l)
     return n < LABEL_MAX && propose_is_average(l->text, n) ? n : 0;
 }
 
+/* Words before a comma belong to the number before it. */
+static size_t after_comma(const struct line *l, size_t label, size_t named, size_t at)
+{
+    bool letters = false;
+    for (size_t i = at; l->count > 0 && i > label; i--) {
+        letters = letters || isalpha((unsigned char)l->text[i - 1]);
+        if (letters && strchr(",;", l->text[i - 1]))
+            return i > named ? i : named;
+    }
+    return named;
+}
+
+/* The length of a word behind the unit that says that nobody measured the number: "5.3 TB/s peak". */
+static size_t given_behind(const struct line *l, const struct behind *b, size_t *at)
+{
+    static const char *const words[] = {"peak", "theoretical", "expected", "target", NULL};
+    size_t from = b->end;
+    while (from < l->len && strchr(" (", l->text[from]))
+        from++;
+    *at = from;
+    for (const char *const *w = words; *w; w++) {
+        size_t n = strlen(*w);
+        if (from + n <= l->len && strncasecmp(*w, l->text + from, n) == 0 &&
+            (from + n == l->len || !isalpha((unsigned char)l->text[from + n])))
+            return n;
+    }
+    return 0;
+}
+
+static void name_by_label(const struct line *l, const struct proposal *p, size_t label, size_t named,
+                          size_t at, const struct behind *b, struct proposed *one)
+{
+    char text[LABEL_MAX + 2 * LINE_MAX_SEEN];
+    size_t first = l->count == 0 && label > 0 ? first_word(l) : 0, given_at;
+    size_t given = given_behind(l, b, &given_at), from = first > 0 ? 0 : named - label;
+    snprintf(text, sizeof text, "%.*s%s%.*s %.*s", (int)first, l->text, first > 0 ? " " : "",
+             (int)(at - label), l->text + label, (int)given, l->text + given_at);
+    size_t end = strlen(text);
+    propose_name(p, text, from, given > 0 ? end : end - 1, l->command, one);
+}
+
 static void take_number(struct line *l, const struct proposal *p, size_t at, size_t end,
                         const struct propose_unit *u, const struct behind *b, size_t number)
 {
@@ -128,15 +169,10 @@ static void take_number(struct line *l, const struct proposal *p, size_t at, siz
     *one = (struct proposed){
         .more = u->more, .labelled = ends_label(l, at), .value = strtod(l->text + at, NULL), .line = number};
     snprintf(one->unit, sizeof one->unit, "%s", u->unit);
-    size_t first = l->count == 0 && label > 0 ? first_word(l) : 0;
     if (words > 0)
         propose_name(&both, l->text + b->end, 0, words, l->command, one);
-    else if (first > 0) {
-        char text[LABEL_MAX + LINE_MAX_SEEN];
-        snprintf(text, sizeof text, "%.*s %.*s", (int)first, l->text, (int)(at - label), l->text + label);
-        propose_name(&both, text, 0, strlen(text), l->command, one);
-    } else
-        propose_name(&both, l->text + label, named - label, at - label, l->command, one);
+    else
+        name_by_label(l, &both, label, after_comma(l, label, named, at), at, b, one);
     if (propose_is_aside(one->name) || propose_is_date(one->value, one->unit))
         return;
     one->total = own_metric_seconds(one->unit) > 0 &&

@@ -198,9 +198,18 @@ static bool counts_at(const char *s, size_t len)
     return n > 0 && !(n == 1 && *s < '2') && propose_counts(s + n, len - n);
 }
 
+/* "/ 100 = ", before the time of one */
+static bool divides_at(const char *s, size_t len)
+{
+    size_t n = len > 0 && *s == '/';
+    while (n > 0 && n < len && (*(s + n) == ' ' || isdigit((unsigned char)s[n])))
+        n++;
+    return n > 2 && n < len && s[n] == '=' && isdigit((unsigned char)s[n - 1 - (s[n - 1] == ' ')]);
+}
+
 bool propose_is_total(const char *before, size_t n_before, const char *behind, size_t n_behind)
 {
-    static const char *const links[] = {"for", "over", "in", "of", "all", "total", NULL};
+    static const char *const links[] = {"for", "over", "in", "of", "all", "total", "per", NULL};
     bool counted = false;
     for (size_t i = 0, n = 0; i < n_before; i += n + (n == 0), n = 0) {
         while (i + n < n_before && isalpha((unsigned char)before[i + n]))
@@ -213,7 +222,7 @@ bool propose_is_total(const char *before, size_t n_before, const char *behind, s
     for (size_t i = 0, n = 0; !counted && i < n_behind; i += n + (n == 0), n = 0) {
         while (i + n < n_behind && isalpha((unsigned char)behind[i + n]))
             n++;
-        counted = counts_at(behind + i, n_behind - i);
+        counted = counts_at(behind + i, n_behind - i) || divides_at(behind + i, n_behind - i);
         if (n > 0 ? !is_one_of(behind + i, n, links) : !strchr(" \t(,/", behind[i]))
             break;
     }
@@ -222,24 +231,25 @@ bool propose_is_total(const char *before, size_t n_before, const char *behind, s
 
 static int score(const struct proposed *one)
 {
-    static const char *const good[] = {"mean", "median", "avg",  "average", "kernel",
-                                       "best", "gpu",    "cuda", "device",  NULL},
-                             *const bad[] = {"load",     "init",       "setup",    "warm",    "warmup",
-                                             "compile",  "build",      "memcpy",   "h2d",     "d2h",
-                                             "alloc",    "min",        "max",      "percent", "overhead",
-                                             "host",     "cpu",        "core",     "peak",    "sampling",
-                                             "duration", "connection", "creation", "startup", "teardown",
-                                             NULL},
-                             *const given[] = {"timeout",   "eta",        "interval",    "resolution",
-                                               "timestamp", "uptime",     "theoretical", "target",
-                                               "expected",  "task_clock", NULL},
-                             *const sums[] = {"total", "sum", NULL};
+    static const char *const
+        good[] = {"mean", "median", "avg", "average", "kernel", "best", "gpu", "cuda", "device", NULL},
+        *const bad[] = {"load",       "init",       "setup",     "warm",
+                        "warmup",     "compile",    "build",     "memcpy",
+                        "h2d",        "d2h",        "alloc",     "min",
+                        "max",        "percent",    "overhead",  "host",
+                        "cpu",        "core",       "peak",      "sampling",
+                        "duration",   "connection", "creation",  "startup",
+                        "teardown",   "jit",        "first_run", "first_iteration",
+                        "first_call", NULL},
+        *const given[] = {"timeout",     "eta",    "interval", "resolution", "timestamp", "uptime",
+                          "theoretical", "target", "expected", "task_clock", NULL},
+        *const sums[] = {"total", "sum", NULL}, *const means[] = {"mean", "median", "avg", "average", NULL};
     int n = is_time(one->unit) && !one->more ? 1 : 0;
     n += one->labelled ? 1 + one->labelled : 0;
     n += has(one->name, good) ? 2 : 0;
     n -= has(one->name, bad) ? 3 : 0;
     n -= has(one->name, given) ? 6 : 0;
-    n -= one->total ? 3 : has(one->name, sums) ? 1 : 0;
+    n -= one->total || (has(one->name, sums) && !has(one->name, means)) ? 3 : 0;
     n -= is_time(one->unit) && strstr(one->name, "copy") ? 3 : 0;
     return n - (one->value <= 0 ? 5 : 0);
 }

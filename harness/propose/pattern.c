@@ -123,6 +123,12 @@ static void add_token(struct segment *s, const char *token, size_t len, const st
     }
     while (letters < len && !is_digit(token[letters]))
         letters++;
+    size_t first = strspn(token, "0123456789");
+    if (first > 0 && first < len && strspn(token, "0123456789x") >= len &&
+        in_command(command, token, first)) {
+        segment_add(s, "[0-9x]+"); /* "4096x4096" of "--n 4096" */
+        return;
+    }
     bool digits = letters < len && strspn(token + letters, "0123456789") >= len - letters;
     if (letters > 0 && digits &&
         (is_counter(token, letters) ||
@@ -289,7 +295,8 @@ size_t pattern_number(const char *line, size_t len, size_t at)
     char before = at > 0 ? line[at - 1] : ' ', earlier = at > 1 ? line[at - 2] : ' ';
     if (!is_digit(line[at]) || isalnum((unsigned char)before) || (before && strchr("._^/", before)) ||
         (before && strchr(",:-", before) && is_digit(earlier)) ||
-        (before == '-' && earlier != '-')) /* a negative number is no result */
+        (before == '-' && earlier != '-') ||                /* a negative number is no result, */
+        before == '<' || (before == ' ' && earlier == '<')) /* nor is a bound */
         return 0;
     size_t n = len - at < sizeof text - 1 ? len - at : sizeof text - 1;
     memcpy(text, line + at, n);
