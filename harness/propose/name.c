@@ -233,23 +233,28 @@ static int score(const struct proposed *one)
 {
     static const char *const
         good[] = {"mean", "median", "avg", "average", "kernel", "best", "gpu", "cuda", "device", NULL},
-        *const bad[] = {"load",       "init",       "setup",     "warm",
-                        "warmup",     "compile",    "build",     "memcpy",
-                        "h2d",        "d2h",        "alloc",     "min",
-                        "max",        "percent",    "overhead",  "host",
-                        "cpu",        "core",       "peak",      "sampling",
-                        "duration",   "connection", "creation",  "startup",
-                        "teardown",   "jit",        "first_run", "first_iteration",
-                        "first_call", NULL},
-        *const given[] = {"timeout",     "eta",    "interval", "resolution", "timestamp", "uptime",
-                          "theoretical", "target", "expected", "task_clock", NULL},
+        *const bad[] = {"memcpy", "h2d",  "d2h",  "min",      "max",      "percent",    "overhead", "host",
+                        "cpu",    "core", "peak", "sampling", "duration", "connection", NULL},
+        *const none[] = {"load",       "init",
+                         "setup",      "warm",
+                         "warmup",     "compile",
+                         "build",      "alloc",
+                         "creation",   "startup",
+                         "teardown",   "jit",
+                         "first_run",  "first_iteration",
+                         "first_call", "timeout",
+                         "eta",        "interval",
+                         "resolution", "timestamp",
+                         "uptime",     "theoretical",
+                         "target",     "expected",
+                         "task_clock", NULL},
         *const sums[] = {"total", "sum", NULL}, *const means[] = {"mean", "median", "avg", "average", NULL};
     int n = is_time(one->unit) && !one->more ? 1 : 0;
     n += one->labelled ? 1 + one->labelled : 0;
     n += has(one->name, good) ? 2 : 0;
     n -= has(one->name, bad) ? 3 : 0;
-    n -= has(one->name, given) ? 6 : 0;
-    n -= one->total || (has(one->name, sums) && !has(one->name, means)) ? 3 : 0;
+    n -= has(one->name, none) ? 6 : 0;
+    n -= has(one->name, sums) && !has(one->name, means) ? 3 : one->total ? 2 : 0;
     n -= is_time(one->unit) && strstr(one->name, "copy") ? 3 : 0;
     return n - (one->value <= 0 ? 5 : 0);
 }

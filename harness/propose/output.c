@@ -151,6 +151,7 @@ static bool read_again(struct proposal *p, const char *text, size_t len)
         if (!value)
             continue;
         p->item[kept] = p->item[i];
+        p->item[kept].again |= *value != p->item[i].value;
         p->item[kept++].value = *value;
     }
     p->count = kept;

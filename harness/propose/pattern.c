@@ -277,8 +277,10 @@ void pattern_take(struct proposal *out, const struct segment *s, const struct pr
         out->item[first + i].value = found[i].value;
         out->item[first + i].line = found[i].line;
     }
-    if (first < out->count)
+    if (first < out->count) {
+        out->item[first].again = true;
         return;
+    }
     size_t used = strlen(out->pattern);
     if (out->count + count > PROPOSED_MAX || used + s->used + 1 > LIMIT_PATTERN) {
         out->too_many += count;
@@ -352,7 +354,7 @@ static size_t part_at(const char *s, size_t len, bool whole, int *rank)
                                            {"h", "hr", "hrs", "hour", "hours", NULL},
                                            {"d", "day", "days", NULL}};
     size_t n = digits_at(s, len), letters = 0;
-    if (n == 0 || (whole && strspn(s, "0123456789") < n))
+    if (n == 0 || (whole && (memchr(s, '.', n) || memchr(s, 'e', n) || memchr(s, 'E', n))))
         return 0;
     n += n < len && s[n] == ' ';
     while (n + letters < len && isalpha((unsigned char)s[n + letters]))

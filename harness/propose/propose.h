@@ -31,6 +31,7 @@ struct proposed {
     char path[PROPOSED_PATH_MAX];
     bool more;    /* more is better */
     bool total;   /* the line says that it is the time of several iterations */
+    bool again;   /* earlier lines look like this one, and do not count */
     int labelled; /* 2: it stands behind a label that ends in ':' or '='; 1: elsewhere in such a line */
     double value;
     size_t line; /* counts from 1; 0 in a document of many lines */

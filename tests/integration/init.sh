@@ -295,6 +295,16 @@ a_second_variant() {
     like "the pattern and the nearest line are shown" "$ERR$(cat "$TMPDIR"/artifacts_odd/*/*/odd/*/perf.json)" 'no line matches .*<time>'
 }
 
+what_it_says() {
+    printf 'n=%s: 10 iterations took %s ms\n' 64 12.5 128 25.5 >"$TMPDIR/sweep"
+    printf 'setup: 1.5 s\nlatency: 1,234.5 us\n' >>"$TMPDIR/sweep"
+    exits "exits 0" 0 ks init --yes --sample "$TMPDIR/sweep" -o "$TMPDIR/says.jsonc" -- ./prog
+    like "which number decides" "$ERR" '^Runs are judged by iterations_took; --primary NAME chooses another\.$'
+    like "that a time is a total" "$ERR" '^note: line 2: iterations_took: the line says that it is the time of several iterations'
+    like "that other lines look like this one" "$ERR" '^note: line 2: iterations_took: of the lines that look like this one, only the last counts$'
+    like "and what it does not read" "$ERR" '^note: line 4: "latency": no pattern reads a number with a comma'
+}
+
 # Their folders would take the place of the run's own files.
 named_like_files() {
     for name in job.json events.jsonl manifest.json summary.json; do
@@ -311,4 +321,5 @@ scenario "bench with commands around those that are measured" around_the_command
 scenario "bench as often as needed" as_often_as_needed
 scenario "bench by what they print" by_what_they_print
 scenario "init, and a second variant" a_second_variant
+scenario "what init says of a sample" what_it_says
 done_testing

@@ -207,6 +207,17 @@ static int find_sample(struct init *in, struct err *err)
     return 0;
 }
 
+static void note_of(const struct proposed *one, const struct proposed *before)
+{
+    if (one->total)
+        fprintf(stderr,
+                "note: line %zu: %s: the line says that it is the time of several iterations together\n",
+                one->line, one->name);
+    if (one->again && !(before && before->again && before->line == one->line))
+        fprintf(stderr, "note: line %zu: %s: of the lines that look like this one, only the last counts\n",
+                one->line, one->name);
+}
+
 static void print_proposal(const struct proposal *p, bool sampled)
 {
     if (p->kind == PROPOSE_WALL && sampled)
@@ -220,10 +231,7 @@ static void print_proposal(const struct proposal *p, bool sampled)
                 *one->unit ? one->unit : "(unit unknown)", one->more ? "more" : "less");
     }
     for (size_t i = 0; i < p->count; i++)
-        if (p->item[i].total)
-            fprintf(stderr,
-                    "note: line %zu: %s: the line says that it is the time of several iterations together\n",
-                    p->item[i].line, p->item[i].name);
+        note_of(&p->item[i], i > 0 ? &p->item[i - 1] : NULL);
     for (size_t i = 0; i < p->n_left; i++)
         fprintf(stderr, "note: line %zu: \"%s\": %s: left out\n", p->left[i].line, p->left[i].label,
                 p->left[i].why);
