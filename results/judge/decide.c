@@ -38,6 +38,13 @@ static double detectable_change(const struct compare_options *o, size_t tested, 
     return fmax(d->estimate.threshold, expm1((t + power_80) * d->estimate.noise_floor));
 }
 
+static enum reason_code reason_of_stand(const struct delta *d, bool changed, double loss)
+{
+    if (d->stand.back || loss <= 0)
+        return REASON_BACK;
+    return changed ? REASON_CHANGED : REASON_STANDS;
+}
+
 static void decide_nights(const struct compare_options *o, size_t tested, struct t_limit *limit,
                           struct delta *d, double loss)
 {
@@ -45,7 +52,7 @@ static void decide_nights(const struct compare_options *o, size_t tested, struct
     bool changed = significant && fabs(loss) > d->estimate.threshold;
     d->estimate.detectable = detectable_change(o, tested, limit, d);
     if (d->stand.stands)
-        set_verdict(d, VERDICT_REGRESSED, loss <= 0 ? REASON_BACK : changed ? REASON_CHANGED : REASON_STANDS);
+        set_verdict(d, VERDICT_REGRESSED, reason_of_stand(d, changed, loss));
     else if (changed && d->doubts.disagree)
         set_verdict(d, VERDICT_NOISY, REASON_DISAGREE);
     else if (changed && loss > 0)

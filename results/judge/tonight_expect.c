@@ -199,7 +199,7 @@ static void look_whether_it_stands(const struct tonight *t, const struct night_c
     size_t since;
     x->since_level.uneven = x->since_value.uneven = t->uneven;
     c->worse[c->count] = t->nights.badness * (log(stats_median(e->now, e->now_n)) - t->even_factor - own);
-    if (standing_would_be_open(tonight_standing(c), c->count, t->uneven, &since))
+    if (standing_would_be_open(tonight_standing(c), c->count, t->uneven, &since, &x->since_level.back))
         set_since(c, since, &x->since_level);
     else if (!tonight_standing(c)->open)
         x->since_level.nights = standing_nights_to_open(tonight_standing(c), c->worse, c->count);

@@ -113,7 +113,7 @@ enum reason_code {
     REASON_SUSPECT,         /* beyond the threshold and the noise, but not settled yet */
     REASON_UNEVEN,          /* the same, on a night on which many cells of several variants are */
     REASON_STANDS,          /* a finding of earlier nights, which tonight does not end */
-    REASON_BACK,            /* a finding of earlier nights is open, but tonight is at the level again */
+    REASON_BACK,            /* a finding of earlier nights is open, but tonight is back by more than half */
     REASON_SHARED,          /* with other cells, of which measuring again has found the code guilty */
     REASON_BELOW,           /* no such change, and as large a one would be found */
     REASON_INSUFFICIENT,    /* no such change, and as large a one might not be found */
@@ -203,6 +203,7 @@ struct delta_reference {
 /* Whether being worse is a matter of tonight alone. METHOD_NIGHTS only. */
 struct stand {
     bool stands;
+    bool back; /* it stands, and tonight is one of the nights that close it */
     int64_t
         since; /* when the finding's first night was measured, or VERDICT_FAILING failed before; 0: tonight */
     int64_t gone;  /* when a suspect was measured that tonight does not repeat; 0: none was */

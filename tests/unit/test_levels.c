@@ -150,6 +150,33 @@ TEST(no_night_makes_a_finding_of_nights_that_were_none)
     }
 }
 
+/* An open finding says on which side of half of its size tonight is, not on which side of the level. */
+TEST(a_finding_tells_whether_tonight_is_one_of_the_nights_that_close_it)
+{
+    const struct compare_options o = compare_defaults();
+    const struct {
+        double tonight;
+        enum reason_code reason;
+    } cases[] = {{1, REASON_BACK},    {1.005, REASON_BACK},   {0.8, REASON_BACK},
+                 {1.07, REASON_BACK}, {1.13, REASON_CHANGED}, {1.2, REASON_CHANGED}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct plan_nights p;
+        AUTO(comparison_release) struct comparison c = {0};
+        make_nights(&p);
+        for (int n = NIGHTS - 3; n < NIGHTS; n++)
+            p.points[0][n].median *= 1.2;
+        p.history.count = 1;
+        struct draft d;
+        draft_night(&d, 30);
+        for (int r = 1; r <= 3; r++)
+            draft_shot(&d, "v", 1000, r, cases[i].tonight);
+        AUTO(run_data_release) struct run_data now = run_of_draft(&d);
+        compare_runs(NULL, &now, &p.history, &o, &c);
+        assert_int_equal(c.deltas[0].verdict, VERDICT_REGRESSED);
+        assert_int_equal(c.deltas[0].reason, cases[i].reason);
+    }
+}
+
 TEST(a_base_is_the_nights_around_it)
 {
     struct plan_nights p;

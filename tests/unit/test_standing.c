@@ -235,11 +235,13 @@ TEST(a_night_that_is_only_asked_about_changes_nothing)
 {
     AUTO(world_release) struct world w;
     size_t since = 0;
+    bool back = true;
     still(&w, 10);
     add(&w, 50, NIGHTS, 0.05);
     until(&w, 51);
     const struct standing before = w.s;
-    assert_true(standing_would_be_open(&w.s, 51, false, &since));
+    assert_true(standing_would_be_open(&w.s, 51, false, &since, &back));
+    assert_false(back);
     assert_int_equal(since, 50);
     assert_memory_equal(&before, &w.s, sizeof before);
     until(&w, 52);
@@ -264,12 +266,13 @@ TEST(a_young_cell_is_asked_about_without_being_touched)
 {
     AUTO(world_release) struct world w;
     size_t since = 0, members[STANDING_FIRST];
+    bool back;
     still(&w, 12);
     add(&w, 3, NIGHTS, 0.2); /* the night that would tell the first level from a second one */
     until(&w, STANDING_FIRST - 1);
     const struct standing before = w.s;
     memcpy(members, w.s.members, w.s.n * sizeof *members);
-    assert_false(standing_would_be_open(&w.s, STANDING_FIRST - 1, false, &since));
+    assert_false(standing_would_be_open(&w.s, STANDING_FIRST - 1, false, &since, &back));
     assert_int_equal(standing_nights_to_open(&w.s, w.x, STANDING_FIRST - 1), 0);
     assert_memory_equal(&before, &w.s, sizeof before);
     assert_memory_equal(members, w.s.members, w.s.n * sizeof *members);

@@ -337,7 +337,7 @@ static bool is_young(const struct standing *s)
     return !s->open && s->n_apart < STANDING_FIRST;
 }
 
-bool standing_would_be_open(const struct standing *s, size_t point, bool uneven, size_t *since)
+bool standing_would_be_open(const struct standing *s, size_t point, bool uneven, size_t *since, bool *back)
 {
     if (is_young(s))
         return false;
@@ -345,6 +345,7 @@ bool standing_would_be_open(const struct standing *s, size_t point, bool uneven,
     if (advance(&tonight, point, uneven) == STANDING_CLOSED || !tonight.open)
         return false;
     *since = tonight.since;
+    *back = tonight.back > 0;
     return true;
 }
 

@@ -55,8 +55,8 @@ enum standing_change standing_step(struct standing *s, size_t point, bool uneven
 bool standing_accept(struct standing *s, size_t point);
 
 /* Whether a finding would be open after this further point, whose place in x is behind all others; s itself
- * does not step. since: the finding's first point. */
-bool standing_would_be_open(const struct standing *s, size_t point, bool uneven, size_t *since);
+ * does not step. since: the finding's first point. back: the point is one of those that close it. */
+bool standing_would_be_open(const struct standing *s, size_t point, bool uneven, size_t *since, bool *back);
 /* How many more nights like this further point make a finding, if the next ones are even; 0: none of the next
  * STANDING_AHEAD does. x: has room for them behind the point. */
 size_t standing_nights_to_open(const struct standing *s, double *x, size_t point);
