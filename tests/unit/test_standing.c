@@ -248,6 +248,18 @@ TEST(a_night_that_is_only_asked_about_changes_nothing)
     assert_true(w.s.open);
 }
 
+TEST(a_finding_began_on_the_first_of_the_uneven_nights_that_it_waited_for)
+{
+    AUTO(world_release) struct world w;
+    still(&w, 14);
+    add(&w, 50, NIGHTS, 0.1);
+    until(&w, 50);
+    while (w.last != STANDING_OPENED && w.count < 60)
+        w.last = standing_step(&w.s, w.count++, true);
+    assert_int_equal(w.count, 50 + STANDING_HELD_MAX);
+    assert_int_equal(w.s.since, 50);
+}
+
 TEST(against_a_given_level_the_nights_that_are_worse_are_found)
 {
     AUTO(world_release) struct world w;

@@ -200,16 +200,26 @@ static bool was_a_good_spell(const struct standing *s, size_t window, double siz
     return s->n - window < SHORT && size < spell_margin * s->gain;
 }
 
+/* The first point of a finding. The shortest window that tells may begin later: nights before it that are as
+ * bad, as uneven ones are that count after all, belong to the finding. */
+static size_t first_of_finding(const struct standing *s, size_t window, double level, double size)
+{
+    size_t i = s->n - window;
+    while (i > 0 && s->x[s->members[i - 1]] - level >= back_share * size)
+        i--;
+    return s->members[i];
+}
+
 static bool open_finding(struct standing *s, size_t point)
 {
     double level, size;
     size_t k = standing_window_find(s, &level, &size);
     if (k == 0 || was_a_good_spell(s, k, size) || is_a_state(s, point, size))
         return false;
+    s->since = first_of_finding(s, k, level, size);
     s->n -= k;
     s->n_apart -= k;
     s->open = true;
-    s->since = s->members[s->n];
     s->opened_at = point;
     s->window = k;
     s->size = s->found = size;
