@@ -310,6 +310,18 @@ TEST(shared_code_is_only_what_was_read)
     assert_int_equal(shared_code_by(w), CAUSE_BY_FILES);
 }
 
+/* Tonight, there is nothing to explain. */
+TEST(a_finding_that_is_back_tonight_has_no_cause)
+{
+    const struct comparison c = {.primary = METRIC_PREFILL_S};
+    struct delta d = delta_of("v", 1, METRIC_PREFILL_S);
+    d.verdict = VERDICT_REGRESSED;
+    d.reason = REASON_STANDS;
+    assert_true(causes_wanted(&c, &d));
+    d.reason = REASON_BACK;
+    assert_false(causes_wanted(&c, &d));
+}
+
 /* Of each kind that is called established, whether the row has it so too, of the cell or in common: with too
  * much noise for a common factor, each cell has its share. */
 static bool only_known_are_established(size_t row, const char *found)

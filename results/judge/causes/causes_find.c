@@ -10,7 +10,8 @@
 
 bool causes_wanted(const struct comparison *c, const struct delta *d)
 {
-    if (d->metric != c->primary || d->reason == REASON_SHARED || d->reason == REASON_UNEVEN) /* told of all */
+    bool of_all = d->reason == REASON_SHARED || d->reason == REASON_UNEVEN; /* told of all */
+    if (d->metric != c->primary || of_all || d->reason == REASON_BACK)
         return false;
     return verdict_is_slower(d->verdict) || d->verdict == VERDICT_IMPROVED || d->verdict == VERDICT_BROKEN ||
            d->verdict == VERDICT_FIXED || confirm_outcome(d) == CONFIRM_NODE;
