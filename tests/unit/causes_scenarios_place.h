@@ -267,6 +267,16 @@ static inline void company_that_left_everyone(struct world *w)
     }
 }
 
+/* The three nights before tonight were as usual again, with the driver that tonight has. */
+static inline void slow_before_the_newest_driver(struct world *w)
+{
+    all_slower(w);
+    for (int n = NIGHTS - 3; n < NIGHTS; n++) {
+        memcpy(w->nights[n - 3].factor, TONIGHT_OF(w)->factor, sizeof w->nights[n].factor);
+        set_fact(&w->nights[n], "driver", "6.12.0");
+    }
+}
+
 static inline void governor_and_all(struct world *w)
 {
     all_slower(w);

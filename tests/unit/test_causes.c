@@ -68,6 +68,7 @@ static const struct scenario scenarios[] = {
     {{new_code}, "code!", "", .tempting = true, .facts = {{"compilers.nvcc.version", "13.0"}}},
     /* environment */
     {{all_slower}, "", "environment node!", .tempting = false, DRIVER},
+    {{slow_before_the_newest_driver}, "", "node!", .tempting = true, DRIVER},
     {{variant_slower}, "environment", "", .tempting = false, DRIVER},
     {{variant_slower}, "environment!", "", .tempting = false, .facts = {{"env.v0.TILE", "32"}}},
     {{one_cell_slower}, "unexplained", "", .tempting = true, DRIVER},

@@ -39,13 +39,20 @@ static int64_t night_before(const struct causes_input *in, const struct delta *d
     return newest || !cell || !cell->count ? newest : cell->points[cell->count - 1]->run_key;
 }
 
+/* The newest night on which what all cells share was as before, on the same GPU: it may be newer than the
+ * level that says what is usual, if they are back at it for a few nights only. */
 static int64_t night_before_shift(const struct causes_input *in, const struct comparison *c)
 {
-    const struct level l = in->nights ? nights_factor_level(in->nights) : (struct level){0};
+    const struct nights *n = in->nights;
+    const struct level l = n ? nights_factor_level(n) : (struct level){0};
     double half = log(c->shift.ratio) / 2;
-    for (size_t i = 0; i < l.nights; i++)
-        if ((in->nights->nights[l.members[i]].factor - l.y) / half < 1)
-            return in->nights->nights[l.members[i]].run_key;
+    uint64_t usual = l.nights ? n->nights[l.members[0]].device : 0;
+    for (size_t t = l.nights ? n->count : 0; t > 0; t--) {
+        const struct night *night = &n->nights[t - 1];
+        bool moved = usual && night->device && night->device != usual;
+        if (!moved && !n->factor_levels.odd[t - 1] && (night->factor - l.y) / half < 1)
+            return night->run_key;
+    }
     return 0;
 }
 
