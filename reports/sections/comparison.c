@@ -67,6 +67,20 @@ static void write_shift(const struct report_model *m, struct md *w)
     cards_paragraphs(m->comparison, w);
 }
 
+/* No p of few values survives an adjustment for many cells, so these are judged without it. */
+static void write_tested(const struct report_model *m, struct md *w)
+{
+    const struct comparison *c = m->comparison;
+    size_t alone = 0;
+    for (size_t i = 0; i < c->count; i++)
+        alone += c->deltas[i].metric == c->primary && c->deltas[i].doubts.unadjusted;
+    if (c->tested > alone)
+        md_para(w, MSG_TESTED_CELLS, num_int((int64_t)(c->tested - alone)).s,
+                num_percent(m->against->options.fdr).s);
+    if (alone)
+        md_para(w, MSG_TESTED_ALONE, num_int((int64_t)alone).s);
+}
+
 void section_baseline(const struct report_model *m, struct md *w)
 {
     const struct quantity primary = quantity_compared(m);
@@ -82,8 +96,6 @@ void section_baseline(const struct report_model *m, struct md *w)
     write_tickets(m, w);
     write_shift(m, w);
     md_table(w, &t);
-    if (m->comparison->tested)
-        md_para(w, MSG_TESTED_CELLS, num_int((int64_t)m->comparison->tested).s,
-                num_percent(m->against->options.fdr).s);
+    write_tested(m, w);
     write_differences(m, w);
 }

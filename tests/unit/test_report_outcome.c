@@ -371,10 +371,10 @@ TEST(a_time_out_without_cpu_time_is_not_called_slow)
     AUTO_FREE char *idle = timed_out("idle.db", 0.02), *busy = timed_out("busy.db", 170),
                    *unknown = timed_out("unknown.db", (double)NAN);
     holds(idle, "**Find out what `base` at 256 waits for**");
-    lacks(idle, "Raise the timeout");
-    holds(busy, "**Raise the timeout of `base` at 256");
+    lacks(idle, "Raise the time-out");
+    holds(busy, "**Raise the time-out of `base` at 256");
     holds(
         unknown,
         "**Find out why `base` at 256 ran out of time**: its status is TIMEOUT and its CPU time is unknown.");
-    lacks(unknown, "Raise the timeout");
+    lacks(unknown, "Raise the time-out");
 }

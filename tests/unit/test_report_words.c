@@ -248,6 +248,35 @@ TEST(kernels_are_compared_in_milliseconds_too)
     lacks(buf_str(&out), "(s) |");
 }
 
+/* Of six cells with five repetitions per side, no p survives the adjustment; of one with eight, it does. */
+TEST(what_is_limited_over_all_cells_is_said_of_adjusted_ones_alone)
+{
+    static const char limited[] = "the false discovery rate over all of them is limited";
+    struct report_request req = report_defaults();
+    struct err err = {0};
+    for (int cells = 1; cells <= 6; cells += 5) {
+        AUTO(store_close) struct store s = open_store(cells == 1 ? "adjusted.db" : "unadjusted.db");
+        AUTO(buf_release) struct buf out = {.max = REPORT_BYTES_MAX};
+        for (int night = 1; night <= 2; night++) {
+            struct draft d;
+            draft_night(&d, night);
+            for (int i = 0; i < cells * 5; i++)
+                draft_shot(&d, "base", 256 << (i % cells), i / cells + 1, night + 0.01 * (i / cells));
+            must_store(&s, &d);
+        }
+        req.store = &s;
+        req.run = "night-0002";
+        req.against = "night-0001";
+        assert_ok(report_render(&req, &out, &err), &err);
+        if (cells == 1)
+            holds(buf_str(&out), limited);
+        else {
+            lacks(buf_str(&out), limited);
+            holds(buf_str(&out), "Cells judged each by itself, at 5 %: 6. So few values could not pass");
+        }
+    }
+}
+
 TEST(a_later_variant_is_set_against_the_one_before_it)
 {
     AUTO(store_close) struct store s = open_store("later.db");
