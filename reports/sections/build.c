@@ -10,18 +10,6 @@
 
 enum { GATES_TEXT_MAX = 8192 };
 
-/* A run that ended before its builds records a build time of 0, as one without builds does. */
-static bool was_built(const struct report_model *m, const struct run_variant *v)
-{
-    return v->build_wall_s > 0 || (isfinite(v->build_wall_s) && m->now.n_tests);
-}
-
-static bool known(const struct report_model *m, const struct run_variant *v)
-{
-    return was_built(m, v) || v->build_cached || isfinite(v->value[METRIC_SCRATCH_BYTES]) ||
-           isfinite(v->value[METRIC_VGPRS]) || v->status != STATUS_OK;
-}
-
 /* Appends gates like "correct: OK, no spill: GATE_FAILED". */
 static void gates_of(const struct report_model *m, size_t variant, struct buf *out)
 {
@@ -59,6 +47,15 @@ static bool has_gates(const struct report_model *m, size_t variant)
     return false;
 }
 
+/* Whether anything was built or checked. A variant without builds has a build time of 0, as has one whose run
+ * ended before them. */
+static bool known(const struct report_model *m, size_t variant)
+{
+    const struct run_variant *v = &m->now.variants[variant];
+    return v->build_wall_s > 0 || v->build_cached || v->status != STATUS_OK || has_gates(m, variant) ||
+           isfinite(v->value[METRIC_SCRATCH_BYTES]) || isfinite(v->value[METRIC_VGPRS]);
+}
+
 /* Whether this is a further shape of a kernel that is already listed. */
 static bool same_build(const struct report_model *m, size_t variant)
 {
@@ -88,7 +85,7 @@ static void builds(const struct report_model *m, struct md *w)
     table_texts(&t, w->lang, MSG_COL_GATES);
     for (size_t v = 0; v < m->now.n_variants; v++) {
         const struct run_variant *variant = &m->now.variants[v];
-        if (same_build(m, v))
+        if (!known(m, v) || same_build(m, v))
             continue;
         AUTO(buf_release) struct buf gates = {.max = GATES_TEXT_MAX};
         gates_of(m, v, &gates);
@@ -101,7 +98,8 @@ static void builds(const struct report_model *m, struct md *w)
         table_code(&t, buf_str(&gates));
     }
     table_drop_empty(&t, 3);
-    md_table(w, &t);
+    if (table_rows(&t))
+        md_table(w, &t);
 }
 
 static const char *limit_word(enum occupancy_limit l, bool nvidia, enum report_lang lang)
@@ -173,7 +171,7 @@ void section_build(const struct report_model *m, struct md *w)
 {
     bool any = false;
     for (size_t v = 0; v < m->now.n_variants; v++)
-        any |= known(m, &m->now.variants[v]) || m->resources[v].count;
+        any |= known(m, v) || m->resources[v].count;
     if (!any)
         return;
     md_heading(w, 2, MSG_H_BUILD);

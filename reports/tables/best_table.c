@@ -123,6 +123,8 @@ static void put_answer(const struct best_group *g, size_t runs, struct buf *out)
         buf_puts(out, "no point has a result");
     else if (g->count == 1)
         buf_printf(out, "%s is the only point", point_name(g, 0));
+    else if (count_found(g, BEST_FAILED, runs) + 1 == g->count)
+        buf_printf(out, "%s is the only point with a result", point_name(g, a->best));
     else if (!isnan(a->sure)) {
         const struct best_member *m = &g->member[a->best];
         buf_printf(out, "%s is best", point_name(g, a->best));

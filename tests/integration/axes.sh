@@ -162,6 +162,11 @@ few_repetitions() {
     like "who may be best is named" "$OUT" ': b1 is ahead of b2 by 1.5 %; 2 repetitions are too few to rule out b2$'
     few_of one 1 1.01 1.5
     like "nor does one" "$OUT" ': b1 is ahead of b2 by 49 %; 1 repetition is too few to be sure$'
+    # shellcheck disable=SC2016 # expanded by the workload
+    axes_plan '.contexts = [1024] | .variants[0] |= {name: "k", run: ["sh", "-c", "exit $1", "sh", "{b}"]} | .axes = {b: [0, 1, 2]}' "$TMPDIR/alone.json"
+    exits "runs" 1 ks_run "$TMPDIR/alone.json" --tag alone
+    exits "best" 0 ks best
+    like "one that worked alone is ahead of nothing" "$OUT" '^k at context 1024: b0 is the only point with a result$'
 }
 
 # Every second test of the fastest point fails. This comes last: how many tests ran before decides the noise of search.

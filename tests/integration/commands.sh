@@ -282,7 +282,7 @@ runs_of_two_tickets() {
     clean_sweep
     plan_with '.ticket = "other"' "$TMPDIR/other.json"
     exits "a run of another plan exits 0" 0 ks_run "$TMPDIR/other.json" --variants good --tag other
-    local pair
+    local pair format
     pair="$(sql "SELECT run_id FROM run WHERE tag = 'clean'") $(sql "SELECT run_id FROM run WHERE tag = 'other'")"
     # shellcheck disable=SC2086 # two runs
     {
@@ -290,6 +290,11 @@ runs_of_two_tickets() {
         like "in Markdown, too" "$(ks compare $pair --format md 2>&1)" '^The runs are of different tickets: the base of pipe, the other of other\.'
         is "CSV has both in each row" "$(ks compare $pair --format csv 2>/dev/null | sed 's/.*,\("*[a-z_]*"*,"*[a-z_]*"*\)$/\1/' | sort -u)" '"pipe","other"
 base_ticket,now_ticket'
+        for format in md csv junit github; do
+            is "as $format, a narrow terminal breaks no line" \
+                "$(script -qec "stty cols 60; '$KERNSWEEP' compare $pair --format $format --db '$DB' 2>/dev/null" /dev/null </dev/null | tr -d '\r')" \
+                "$(ks compare $pair --format "$format" 2>/dev/null)"
+        done
         like "JUnit says it below its test cases" "$(ks compare $pair --format junit 2>/dev/null)" '<system-out>The runs are of different tickets: the base of pipe, the other of other\.</system-out>'
         like "GitHub shows a warning" "$(ks compare $pair --format github 2>/dev/null)" '^::warning title=different tickets::The runs are of different tickets: '
         like "so does a report" "$(ks report ${pair#* } --against ${pair% *} 2>/dev/null)" '^  - The runs are of different tickets: the base of pipe, the other of other\.'

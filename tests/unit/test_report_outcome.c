@@ -353,6 +353,29 @@ TEST(the_verdict_of_a_comparison_can_be_kept_in_view)
     assert_null(strstr(table + strlen(div), div));
 }
 
+TEST(what_was_not_built_has_no_verified_build)
+{
+    struct draft d;
+    draft_night(&d, 1);
+    draft_shot(&d, "base", 256, 1, 1);
+    draft_shot(&d, "other", 256, 1, 1);
+    d.variants[0].build_wall_s = d.variants[1].build_wall_s = 0;
+    AUTO_FREE char *none = render_draft("not_built.db", &d, REPORT_EN);
+    lacks(none, "## Build verification");
+    draft_night(&d, 1);
+    draft_shot(&d, "base", 256, 1, 1);
+    draft_shot(&d, "other", 256, 1, 1);
+    d.variants[0].build_wall_s = 2;
+    d.variants[1].build_wall_s = 0;
+    AUTO_FREE char *one = render_draft("one_built.db", &d, REPORT_EN);
+    const char *section = strstr(one, "## Build verification");
+    assert_non_null(section);
+    const char *end = strstr(section + 2, "## ");
+    assert_non_null(end);
+    assert_non_null(strstr(section, "`base`"));
+    assert_true(!strstr(section, "`other`") || strstr(section, "`other`") > end);
+}
+
 static char *timed_out(const char *db, double cpu_s)
 {
     struct draft d;

@@ -256,7 +256,10 @@ static int print_comparison(const struct cmd_env *env, const struct request *req
         compare_output(c, req->format, req->fail_on == FAIL_ON_SUSPECTED, &text);
     if (!buf_ok(&text))
         return err_set(err, ERR_INTERNAL, "the comparison exceeds %zu bytes", text.max);
-    cmd_print_fitted(&text, stdout);
+    if (req->format == COMPARE_TEXT)
+        cmd_print_fitted(&text, stdout);
+    else
+        cmd_print(&text);
     return code;
 }
 

@@ -277,7 +277,10 @@ static int print_result(struct ab *ab, struct err *err)
         ab_write_text(&result, cmd_screen(stdout), &text);
     if (!buf_ok(&text))
         return err_set(err, ERR_INTERNAL, "the result is too long to print");
-    cmd_print_fitted(&text, stdout);
+    if (ab->args->markdown)
+        cmd_print(&text);
+    else
+        cmd_print_fitted(&text, stdout);
     return result.exit_code;
 }
 
