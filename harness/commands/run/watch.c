@@ -78,7 +78,8 @@ static int connect_to(struct watch *w, const char *word, const struct session_vi
         word = run_id;
     }
     bool is_run = runrec_find(&known, w->env->db, word, &ignored) == 0;
-    if (a.node || (is_run && strcmp(known.node, word) != 0)) /* a ticket may have the same name as its node */
+    bool latest = strcmp(word, "latest") == 0;                         /* is a run, even if there is none */
+    if (a.node || latest || (is_run && strcmp(known.node, word) != 0)) /* a ticket may be named as its node */
         return attach_open(w->env, &a, word, s, err);
     a.node = word;
     return attach_open(w->env, &a, NULL, s, err);
