@@ -252,9 +252,18 @@ static cmark_node *parse_headings(cmark_parser *parser, const char *markdown)
     return cmark_parser_finish(parser);
 }
 
+/* "| --- | ---: |": each cell has a dash. */
 static bool is_delimiter_row(const char *line)
 {
-    return line[strspn(line, "|:- ")] == '\n';
+    const char *cell = line + 1;
+    while (*cell && *cell != '\n') {
+        cell += strspn(cell, " :");
+        size_t dashes = strspn(cell, "-");
+        cell += dashes + strspn(cell + dashes, ": ");
+        if (dashes == 0 || *cell++ != '|')
+            return false;
+    }
+    return cell > line + 1;
 }
 
 /* Returns the length up to a row of a table after which ROWS_MOST or more have been; len: there is none.

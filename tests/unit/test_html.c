@@ -53,11 +53,16 @@ TEST(long_text_that_is_no_table_stays_as_it_is)
 {
     static struct figure_set none;
     struct err err;
-    AUTO(buf_release) struct buf text, page;
-    buf_init(&text, 1 << 20);
-    buf_init(&page, 4 << 20);
-    buf_puts(&text, "# Title\n\n## First\n\n");
-    add_rows(&text, 2500);
-    assert_int_equal(html_render(&text, &none, REPORT_EN, "t", &page, &err), 0);
-    assert_int_equal(occurrences(buf_str(&page), "| one | two |"), 2500);
+    static const char *const heads[] = {"", "| a | b |\n|  |  |\n", "| a | b |\n| : | - |\n",
+                                        "| a | b |\n| - - | - |\n", "| a |\n|\n"};
+    for (size_t k = 0; k < COUNT(heads); k++) {
+        AUTO(buf_release) struct buf text, page;
+        buf_init(&text, 1 << 20);
+        buf_init(&page, 4 << 20);
+        buf_printf(&text, "# Title\n\n## First\n\n%s", heads[k]);
+        add_rows(&text, 2500);
+        assert_int_equal(html_render(&text, &none, REPORT_EN, "t", &page, &err), 0);
+        assert_int_equal(occurrences(strstr(buf_str(&page), "<main"), "<p>| "), 1);
+        assert_int_equal(occurrences(buf_str(&page), "| one | two |"), 2500);
+    }
 }
