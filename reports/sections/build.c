@@ -48,12 +48,13 @@ static bool has_gates(const struct report_model *m, size_t variant)
 }
 
 /* Whether anything was built or checked. A variant without builds has a build time of 0, as has one whose run
- * ended before them. */
+ * ended before them; an import has none, and its gates may have been evaluated without effect. */
 static bool known(const struct report_model *m, size_t variant)
 {
     const struct run_variant *v = &m->now.variants[variant];
-    return v->build_wall_s > 0 || v->build_cached || v->status != STATUS_OK || has_gates(m, variant) ||
-           isfinite(v->value[METRIC_SCRATCH_BYTES]) || isfinite(v->value[METRIC_VGPRS]);
+    return v->build_wall_s > 0 || v->build_cached || v->status != STATUS_OK ||
+           (isfinite(v->build_wall_s) && has_gates(m, variant)) || isfinite(v->value[METRIC_SCRATCH_BYTES]) ||
+           isfinite(v->value[METRIC_VGPRS]);
 }
 
 /* Whether this is a further shape of a kernel that is already listed. */

@@ -486,6 +486,15 @@ interrupted_while_storing() {
     exits "the same command then stores it" 0 "$KERNSWEEP" ingest "$bundle" --db "$TMPDIR/other.db"
 }
 
+a_list_on_a_narrow_terminal() {
+    clean_sweep
+    exits "baseline set exits 0" 0 ks baseline set narrow latest
+    like "the list of baselines fits, its run in one piece" \
+        "$(script -qec "stty cols 60; '$KERNSWEEP' baseline list --db '$DB'" /dev/null </dev/null | tr -d '\r' | awk 'length <= 60')" \
+        "^narrow .* $(ks show latest --json | jq -r .run_id)( |$)"
+    exits "baseline remove exits 0" 0 ks baseline remove narrow
+}
+
 options_that_belong_elsewhere() {
     clean_sweep
     local command
@@ -588,4 +597,5 @@ scenario "--within a run of one variant" within_one_variant
 scenario "a start that the executor refuses" refused_by_executor
 scenario "the command of a report's Reproduction" reproduced
 scenario "runs of two tickets" runs_of_two_tickets
+scenario "a list on a narrow terminal" a_list_on_a_narrow_terminal
 done_testing

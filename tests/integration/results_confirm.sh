@@ -424,6 +424,8 @@ noise_list() {
     exits "list exits 0" 0 ks noise list
     like "list has a header" "$(head -n 1 <<<"$OUT")" "^SESSION +NODE +TICKET"
     is "list shows four cells" "$(grep -c ' prefill_s ' <<<"$OUT")" 4
+    is "on a narrow terminal, it fits" \
+        "$(script -qec "stty cols 70; '$KERNSWEEP' noise list --db '$DB'" /dev/null </dev/null | tr -d '\r' | awk 'length > 70' | wc -l)" 0
     read -r second _ <<<"$(ks noise list | sed -n 2p)"
     is "list --json tells the sessions of the cells" \
         "$(ks noise list --json | jq -c '[.[] | select(.metric == "prefill_s") | [.variant, .context, .runs]]')" \

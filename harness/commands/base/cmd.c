@@ -36,7 +36,7 @@ static int choose_notes(struct cmd_env *env, struct err *err)
 
 #define AT(member) ARG_AT(struct cmd_env, member)
 
-enum { COMMON_TRANSPORT = 2 };
+enum { COMMON_TRANSPORT = 2, TABLE_BYTES_MAX = 64 << 20 };
 
 /* The bits in cmd.h follow this order; parse() adds the kinds of transport. */
 static const struct arg common[] = {
@@ -191,6 +191,13 @@ void cmd_print_fitted(const struct buf *text, FILE *out)
     text_wrap(buf_str(text), text_columns(out), &fitted);
     fwrite(buf_str(&fitted), 1, fitted.len, out);
     fflush(out);
+}
+
+void cmd_print_table(const struct table *t)
+{
+    AUTO(buf_release) struct buf text = {.max = TABLE_BYTES_MAX};
+    table_write_text(t, cmd_screen(stdout), &text);
+    cmd_print_fitted(&text, stdout);
 }
 
 bool cmd_colour(FILE *out)

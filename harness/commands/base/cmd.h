@@ -91,6 +91,8 @@ void cmd_print(const struct buf *text);
 /* Prints tables and sentences, broken between words where a terminal is too narrow for them. */
 void cmd_print_fitted(const struct buf *text, FILE *out);
 bool cmd_colour(FILE *out);
+/* Prints a table so. */
+void cmd_print_table(const struct table *t);
 /* What tables are fitted to. */
 struct screen cmd_screen(FILE *out);
 

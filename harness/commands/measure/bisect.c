@@ -114,24 +114,39 @@ static int print_state(const struct cmd_env *env, const struct bisect_state *b, 
     return EXIT_DONE;
 }
 
+static void print_list(const struct bisect_rows *rows)
+{
+    AUTO(table_release) struct table t = {0};
+    for (size_t i = 0; rows->count > 0 && i < 3; i++)
+        table_column(&t, (const char *const[]){"NAME", "STARTED", "OUTCOME"}[i], false);
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct bisect_row *r = &rows->items[i];
+        char started[32];
+        snprintf(started, sizeof started, "%.19sZ", r->started_at);
+        table_code(&t, r->name);
+        table_code(&t, started);
+        table_text(&t, *r->outcome ? r->outcome : "not finished");
+    }
+    cmd_print_table(&t);
+}
+
 static int list(const struct cmd_env *env, struct store *s, struct err *err)
 {
     AUTO(bisect_rows_release) struct bisect_rows rows = {.items = NULL};
     json_auto_t *all = json_array();
     if (bisect_rows_list(s, &rows, err) != 0)
         return -1;
-    if (!env->json && rows.count > 0)
-        printf("%-64s %-20s %s\n", "NAME", "STARTED", "OUTCOME");
     for (size_t i = 0; i < rows.count; i++) {
         const struct bisect_row *r = &rows.items[i];
-        if (!env->json)
-            printf("%-64s %-20.19s %s\n", r->name, r->started_at, *r->outcome ? r->outcome : "not finished");
         json_array_append_new(all, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "name", r->name,
                                              "ticket", r->ticket, "node", r->node, "good", r->good, "bad",
                                              r->bad, "started_at", r->started_at, "ended_at", r->ended_at,
                                              "outcome", r->outcome));
     }
-    return env->json ? cmd_print_json(json_incref(all)) : EXIT_DONE;
+    if (env->json)
+        return cmd_print_json(json_incref(all));
+    print_list(&rows);
+    return EXIT_DONE;
 }
 
 static int show(const struct cmd_env *env, struct store *s, const char *word, struct err *err)

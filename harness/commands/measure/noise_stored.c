@@ -1,5 +1,6 @@
 #include "harness/commands/measure/noise_stored.h"
 
+#include "reports/words/number.h"
 #include "results/query/noise_store.h"
 #include "results/store/when.h"
 
@@ -36,19 +37,29 @@ static json_t *encode(const struct noise_rows *l)
 /* Leaves out metrics that are never judged. */
 static void print_text(const struct noise_rows *l)
 {
-    bool any = false;
+    static const char *const titles[] = {"SESSION", "NODE",   "TICKET", "VARIANT",
+                                         "CONTEXT", "METRIC", "SPREAD", "RUNS"};
+    AUTO(table_release) struct table t = {0};
+    for (size_t i = 0; l->count > 0 && i < sizeof titles / sizeof *titles; i++)
+        table_column(&t, titles[i], i == 4 || i > 5);
     for (size_t i = 0; i < l->count; i++) {
         const struct noise_row *r = &l->items[i];
+        char session[32], spread[32];
         enum metric m;
         if (metric_from_name(r->metric, &m) && !metric_is_judged(m))
             continue;
-        if (!any)
-            printf("%-20s  %-16s %-16s %-16s %8s  %-12s %8s  %s\n", "SESSION", "NODE", "TICKET", "VARIANT",
-                   "CONTEXT", "METRIC", "SPREAD", "RUNS");
-        any = true;
-        printf("%.19sZ  %-16s %-16s %-16s %8d  %-12s %6.2f %%  %d\n", r->measured_at, r->node, r->ticket,
-               r->variant, r->context, r->metric, 100 * r->spread, r->runs);
+        snprintf(session, sizeof session, "%.19sZ", r->measured_at);
+        snprintf(spread, sizeof spread, "%.2f %%", 100 * r->spread);
+        table_code(&t, session);
+        table_code(&t, r->node);
+        table_code(&t, r->ticket);
+        table_code(&t, r->variant);
+        table_text(&t, num_int(r->context).s);
+        table_code(&t, r->metric);
+        table_text(&t, spread);
+        table_text(&t, num_int(r->runs).s);
     }
+    cmd_print_table(&t);
 }
 
 int noise_stored_list(const struct cmd_env *env, struct store *s, const struct noise_choice *c,

@@ -62,7 +62,6 @@ static void print_runs(const json_t *runs)
 {
     static const char *const titles[] = {"RUN", "NODE", "PURPOSE", "STATE", "TESTS", "NOW"};
     struct table t;
-    AUTO(buf_release) struct buf text = {.max = 16 << 20};
     size_t i;
     const json_t *run;
     if (json_array_size(runs) == 0)
@@ -71,8 +70,7 @@ static void print_runs(const json_t *runs)
     for (i = 0; i < sizeof titles / sizeof *titles; i++)
         table_column(&t, titles[i], false);
     json_array_foreach(runs, i, run) add_row(&t, run);
-    table_write_text(&t, cmd_screen(stdout), &text);
-    cmd_print_fitted(&text, stdout);
+    cmd_print_table(&t);
     table_release(&t);
 }
 

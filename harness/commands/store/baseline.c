@@ -1,6 +1,7 @@
 /* kernsweep baseline set|list|remove: named runs that others are compared with. */
 #include "results/store/baseline.h"
 #include "harness/commands/base/cmd.h"
+#include "reports/words/number.h"
 #include "results/query/find_run.h"
 #include "results/store/runs.h"
 
@@ -50,6 +51,23 @@ static int set_baseline(const struct cmd_env *env, struct store *s, const struct
     return EXIT_DONE;
 }
 
+static void print_list(const struct baseline_list *l)
+{
+    static const char *const titles[] = {"BASELINE", "NODE", "TICKET", "RUN", "RUNS"};
+    AUTO(table_release) struct table t = {0};
+    for (size_t i = 0; l->count > 0 && i < sizeof titles / sizeof *titles; i++)
+        table_column(&t, titles[i], i == 4);
+    for (size_t i = 0; i < l->count; i++) {
+        const struct baseline *b = &l->items[i];
+        table_code(&t, b->name);
+        table_code(&t, b->node);
+        table_code(&t, b->ticket);
+        table_code(&t, b->run_id);
+        table_text(&t, num_int(b->runs).s);
+    }
+    cmd_print_table(&t);
+}
+
 static int list_baselines(const struct cmd_env *env, struct store *s, struct err *err)
 {
     AUTO(baseline_list_release) struct baseline_list l = {0};
@@ -58,15 +76,14 @@ static int list_baselines(const struct cmd_env *env, struct store *s, struct err
         return -1;
     for (size_t i = 0; i < l.count; i++) {
         const struct baseline *b = &l.items[i];
-        if (env->json)
-            json_array_append_new(all, json_pack("{s:s, s:s, s:s, s:s, s:i, s:s}", "name", b->name, "node",
-                                                 b->node, "ticket", b->ticket, "run_id", b->run_id, "runs",
-                                                 b->runs, "set_at", b->set_at));
-        else
-            printf("%-20s %-16s %-16s %s (%d %s)\n", b->name, b->node, b->ticket, b->run_id, b->runs,
-                   b->runs == 1 ? "run" : "runs");
+        json_array_append_new(all, json_pack("{s:s, s:s, s:s, s:s, s:i, s:s}", "name", b->name, "node",
+                                             b->node, "ticket", b->ticket, "run_id", b->run_id, "runs",
+                                             b->runs, "set_at", b->set_at));
     }
-    return env->json ? cmd_print_json(json_incref(all)) : EXIT_DONE;
+    if (env->json)
+        return cmd_print_json(json_incref(all));
+    print_list(&l);
+    return EXIT_DONE;
 }
 
 static int check_options(const struct cmd_env *env, const struct baseline_args *a, const char *verb,

@@ -69,15 +69,13 @@ static void print_runs(const struct run_list *l, size_t shown)
     static const char *const titles[] = {"RUN",    "DATE",  "NODE",   "TICKET", "PURPOSE",
                                          "STATUS", "TESTS", "COMMIT", "NOTE"};
     struct table t;
-    AUTO(buf_release) struct buf text = {.max = REPORT_BYTES_MAX};
     table_init(&t);
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
         table_column(&t, titles[i], false);
     for (size_t i = 0; i < shown; i++)
         add_row(&t, &l->runs[i]);
     table_drop_empty(&t, COLUMNS_KEPT);
-    table_write_text(&t, cmd_screen(stdout), &text);
-    cmd_print_fitted(&text, stdout);
+    cmd_print_table(&t);
     table_release(&t);
 }
 
