@@ -4,14 +4,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The number that follows one of these names in a shape such as "b4h1" or "batch4_heads1". */
-static double dimension(const char *shape, const char *letter, const char *word)
+/* Along a plan's axes, a letter is any name: "b64" may be a block, and "h100" a GPU. The points of a kernel
+ * plan have all dimensions. */
+static bool has_letters(const struct run_variant *v)
 {
-    while (*shape) {
+    return !*v->axes || strstr(v->axes, "\"head_dim\":") != NULL;
+}
+
+/* The number that follows one of these names in a shape such as "b4h1" or "batch4_heads1". */
+static double dimension(const struct run_variant *v, char letter, const char *word)
+{
+    for (const char *shape = v->shape; *shape;) {
         shape += strspn(shape, "_");
         size_t name = strcspn(shape, "0123456789"), digits = strspn(shape + name, "0123456789");
         bool is_word = name == strlen(word) && strncmp(shape, word, name) == 0;
-        if (digits > 0 && digits < 10 && (is_word || (name == 1 && *shape == *letter)))
+        if (digits > 0 && digits < 10 && (is_word || (name == 1 && *shape == letter && has_letters(v))))
             return (double)strtoul(shape + name, NULL, 10);
         shape += name + digits;
     }
@@ -30,16 +37,16 @@ static bool is_counted(const struct run_test *t)
 
 struct run_work work_of(const struct run_data *run, const struct cell *c)
 {
-    const char *shape = run->variants[c->variant].shape;
+    const struct run_variant *v = &run->variants[c->variant];
     struct run_work w = RUN_WORK_UNKNOWN;
     size_t i = c->first;
     while (i < c->first + c->count && !is_counted(&run->tests[i]))
         i++;
     if (i < c->first + c->count)
         w = run->tests[i].work;
-    w.batch = printed_or(w.batch, dimension(shape, "b", "batch"));
-    w.heads = printed_or(w.heads, dimension(shape, "h", "heads"));
-    w.head_dim = printed_or(w.head_dim, dimension(shape, "d", "head_dim"));
+    w.batch = printed_or(w.batch, dimension(v, 'b', "batch"));
+    w.heads = printed_or(w.heads, dimension(v, 'h', "heads"));
+    w.head_dim = printed_or(w.head_dim, dimension(v, 'd', "head_dim"));
     return w;
 }
 

@@ -145,14 +145,23 @@ TEST(the_best_along_an_axis_is_of_all_its_points)
 
 TEST(a_shape_is_in_the_name_too)
 {
-    struct run_variant v[] = {{.shape = "b4h1"}, {.shape = "batch8_heads16_d128"}, {.shape = "tile64"}};
-    const struct run_data run = {.variants = v, .n_variants = 3};
+    struct run_variant v[] = {
+        {.shape = "b4h1"},
+        {.shape = "batch8_heads16_d128"},
+        {.shape = "tile64"},
+        {.shape = "b64_h100_d2", .axes = "{\"b\":64,\"gpu\":\"h100\",\"depth\":\"d2\"}"},
+        {.shape = "batch8", .axes = "{\"batch\":8}"}};
+    const struct run_data run = {.variants = v, .n_variants = 5};
     struct run_work w = work_of(&run, &(struct cell){.variant = 0});
     assert_true(w.batch == 4 && w.heads == 1 && isnan(w.head_dim));
     w = work_of(&run, &(struct cell){.variant = 1});
     assert_true(w.batch == 8 && w.heads == 16 && w.head_dim == 128);
-    w = work_of(&run, &(struct cell){.variant = 2});
-    assert_true(isnan(w.batch) && isnan(w.heads) && isnan(w.head_dim));
+    for (size_t i = 2; i < 4; i++) {
+        w = work_of(&run, &(struct cell){.variant = i});
+        assert_true(isnan(w.batch) && isnan(w.heads) && isnan(w.head_dim));
+    }
+    w = work_of(&run, &(struct cell){.variant = 4});
+    assert_true(w.batch == 8);
 }
 
 GROUP(scratch_make, scratch_remove);
