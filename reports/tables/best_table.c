@@ -180,13 +180,13 @@ static void put_finding(struct table *t, const struct best_group *g, size_t i, s
     table_marked(t, text, found == BEST_WINNER ? MARK_GOOD : found == BEST_FAILED ? MARK_BAD : MARK_NONE);
 }
 
-/* "3.21 % slower", "2.8x slower" */
+/* "3.21 % slower", "2.80x slower" */
 static void put_behind(struct table *t, enum metric m, double behind)
 {
     const char *word = message(REPORT_EN, metric_is_speed(m) ? MSG_SLOWER : MSG_WORSE);
     char text[64];
     if (behind >= 1)
-        snprintf(text, sizeof text, "%.1fx %s", 1 + behind, word);
+        snprintf(text, sizeof text, "%s %s", num_factor(1 + behind).s, word);
     else
         snprintf(text, sizeof text, "%.2f %% %s", 100 * behind, word);
     table_text(t, isnan(behind) ? NUM_NONE : text);

@@ -226,10 +226,12 @@ static const char *colour_of(enum preflight_level l)
 void cmd_print_finding(const struct finding *f, FILE *out)
 {
     bool colour = cmd_colour(out);
-    fprintf(out, "%s%-8s%s %-10s %s\n", colour ? colour_of(f->level) : "", preflight_level_name(f->level),
-            colour ? "\033[0m" : "", f->subject, f->text);
+    AUTO(buf_release) struct buf text = {.max = 2 * sizeof *f};
+    buf_printf(&text, "%s%-8s%s %-10s %s\n", colour ? colour_of(f->level) : "",
+               preflight_level_name(f->level), colour ? "\033[0m" : "", f->subject, f->text);
     if (*f->remedy)
-        fprintf(out, "%-8s %-10s -> %s\n", "", "", f->remedy);
+        buf_printf(&text, "%-8s %-10s -> %s\n", "", "", f->remedy);
+    cmd_print_fitted(&text, out);
 }
 
 void cmd_print_blockers(const struct preflight *p)

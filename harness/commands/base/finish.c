@@ -279,6 +279,18 @@ static int report_path(const struct runrec *rec, const struct finish_options *op
     return n < 0 || n >= FS_PATH_MAX ? err_set(err, ERR_INPUT, "--report: path too long") : 0;
 }
 
+/* Even with --quiet: the name may be mistyped, and the exit code does not show it. */
+static void note_unset(const struct finish *f, const struct runrec *rec)
+{
+    AUTO(buf_release) struct buf text = {.max = sizeof *rec};
+    buf_printf(
+        &text,
+        "note: %s has no baseline \"%s\" on %s yet, so nothing was compared: `kernsweep baseline set %s "
+        "%s` makes this run the baseline\n",
+        f->run.info.ticket, rec->baseline, rec->node, rec->baseline, rec->run_id);
+    cmd_print_fitted(&text, stderr);
+}
+
 int finish_compare(struct cmd_env *env, struct runrec *rec, const struct finish_options *opt,
                    struct finish *f, struct err *err)
 {
@@ -294,13 +306,8 @@ int finish_compare(struct cmd_env *env, struct runrec *rec, const struct finish_
     if (f->is_base)
         cmd_note_lacking(env->notes, &f->run);
     unset = unset && !opt->first_is_base;
-    /* Even with --quiet: the name may be mistyped, and the exit code does not show it. */
     if (unset && f->run.info.counts.ok > 0)
-        fprintf(
-            stderr,
-            "note: %s has no baseline \"%s\" on %s yet, so nothing was compared: `kernsweep baseline set %s "
-            "%s` makes this run the baseline\n",
-            f->run.info.ticket, rec->baseline, rec->node, rec->baseline, rec->run_id);
+        note_unset(f, rec);
     if (f->is_base || unset)
         f->failure = (struct err){0};
     else

@@ -1,6 +1,5 @@
 #include "harness/commands/measure/noise_stored.h"
 
-#include "reports/words/number.h"
 #include "results/query/noise_store.h"
 #include "results/store/when.h"
 
@@ -44,20 +43,22 @@ static void print_text(const struct noise_rows *l)
         table_column(&t, titles[i], i == 4 || i > 5);
     for (size_t i = 0; i < l->count; i++) {
         const struct noise_row *r = &l->items[i];
-        char session[32], spread[32];
+        char session[32], context[16], spread[32], runs[16];
         enum metric m;
         if (metric_from_name(r->metric, &m) && !metric_is_judged(m))
             continue;
         snprintf(session, sizeof session, "%.19sZ", r->measured_at);
+        snprintf(context, sizeof context, "%d", r->context);
+        snprintf(runs, sizeof runs, "%d", r->runs);
         snprintf(spread, sizeof spread, "%.2f %%", 100 * r->spread);
         table_code(&t, session);
         table_code(&t, r->node);
         table_code(&t, r->ticket);
         table_code(&t, r->variant);
-        table_text(&t, num_int(r->context).s);
+        table_text(&t, context);
         table_code(&t, r->metric);
         table_text(&t, spread);
-        table_text(&t, num_int(r->runs).s);
+        table_text(&t, runs);
     }
     cmd_print_table(&t);
 }

@@ -1,7 +1,6 @@
 /* kernsweep baseline set|list|remove: named runs that others are compared with. */
 #include "results/store/baseline.h"
 #include "harness/commands/base/cmd.h"
-#include "reports/words/number.h"
 #include "results/query/find_run.h"
 #include "results/store/runs.h"
 
@@ -59,11 +58,13 @@ static void print_list(const struct baseline_list *l)
         table_column(&t, titles[i], i == 4);
     for (size_t i = 0; i < l->count; i++) {
         const struct baseline *b = &l->items[i];
+        char runs[16];
+        snprintf(runs, sizeof runs, "%d", b->runs);
         table_code(&t, b->name);
         table_code(&t, b->node);
         table_code(&t, b->ticket);
         table_code(&t, b->run_id);
-        table_text(&t, num_int(b->runs).s);
+        table_text(&t, runs);
     }
     cmd_print_table(&t);
 }

@@ -334,7 +334,7 @@ static int show(struct cmd_env *env, void *args, const struct words *words, stru
 
 const struct cmd cmd_show = {
     .name = "show",
-    .summary = "show one stored run, test by test",
+    .summary = "show one stored run, cell by cell",
     .usage = "RUN",
     .about = "Shows the cells and the scaling of one stored run; with --json, every test.",
     .min_words = 1,
