@@ -336,9 +336,11 @@ void confirm_apply(const struct confirm_records *l, struct comparison *c)
     for (size_t i = 0; i < c->count; i++)
         for (size_t j = 0; j < l->count; j++) {
             struct delta *d = &c->deltas[i];
-            if (is_suspect(c, d) && l->items[j].context == d->context &&
-                strcmp(l->items[j].variant, d->variant) == 0)
-                set_confirmation(c, d, l->items[j].confirmation, l->items[j].undecided, l->items[j].ratio);
+            const struct confirm_record *r = &l->items[j];
+            if (!is_suspect(c, d) || r->context != d->context || strcmp(r->variant, d->variant) != 0)
+                continue;
+            d->doubts.other_build = c->sourceless || r->undecided == UNDECIDED_OTHER_BUILD;
+            set_confirmation(c, d, r->confirmation, r->undecided, r->ratio);
         }
     settle_factor(c);
 }

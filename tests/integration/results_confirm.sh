@@ -162,6 +162,7 @@ no_sources() {
     unlike "the node is not blamed" "$OUT" "the node"
     like "a later compare says why it is not settled" "$(ks compare "$(latest_sweep)" --baseline gold --json | jq -r '.cells[0].reason')" \
         "the base's build could not be made again"
+    unlike "nor does a later report advise more rounds" "$(ks report "$(latest_sweep)" --baseline gold)" 'in more rounds'
 }
 
 # The sources are the same, and what they include from elsewhere on the node is not: the base's build cannot be made again.
