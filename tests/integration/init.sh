@@ -103,6 +103,8 @@ on_a_terminal() {
 }
 
 elsewhere() {
+    exits "a program that is not here is no error, as its node may have it" 0 in_folder ks init -o absent.yaml -- ./absent 64
+    like "but is said to fail, and how" "$ERR" '^note: the command failed here \(exit code 127\): '
     mkdir -p "$TMPDIR/plans"
     exits "a plan in another folder" 0 in_folder ks init -o "$TMPDIR/plans/a.yaml" --build true -- ./bench 64
     like "names the sources by their path" "$(cat "$TMPDIR/plans/a.yaml")" "^source: \\{\"dir\": \"$TMPDIR/here\"\\}"

@@ -176,9 +176,13 @@ static int run_here(struct init *in, struct err *err)
                             .interrupted = in->env->interrupted};
     if (run_program(&run, &result, err) != 0)
         return -1;
-    if (!result.exited || result.exit_code != 0)
-        fprintf(stderr, "note: the command failed here%s%s: what it printed is used all the same\n",
-                result.exited ? "" : ", signal ", result.signal);
+    if (!result.exited)
+        fprintf(stderr, "note: the command failed here (signal %s): what it printed is used all the same\n",
+                result.signal);
+    else if (result.exit_code != 0)
+        fprintf(stderr,
+                "note: the command failed here (exit code %d): what it printed is used all the same\n",
+                result.exit_code);
     return 0;
 }
 
