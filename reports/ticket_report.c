@@ -128,9 +128,12 @@ static void add_verdict(struct table *t, const struct ticket_model *m, const str
     else if (r->compared)
         verdict_counts(&counts, lang, &words);
     table_text(t, words.len ? buf_str(&words) : NUM_NONE);
-    table_text(t, !r->compared  ? NUM_NONE
-                  : *r->against ? m->runs[r->before].info.date
-                                : message(lang, MSG_TICKET_NIGHTS));
+    if (*r->baseline)
+        table_code(t, r->baseline);
+    else
+        table_text(t, !r->compared  ? NUM_NONE
+                      : *r->against ? m->runs[r->before].info.date
+                                    : message(lang, MSG_TICKET_NIGHTS));
 }
 
 static void write_runs(const struct ticket_model *m, struct md *w)

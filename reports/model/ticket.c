@@ -88,8 +88,10 @@ static int judge(struct ticket_model *m, struct store *s, struct ticket_run *r, 
         rc = model_judge(&report, &by_run, err);
     }
     r->compared = rc == 0 && report.has_comparison;
-    if (r->compared)
+    if (r->compared) {
+        snprintf(r->baseline, sizeof r->baseline, "%s", report.base.name);
         memcpy(r->verdicts, report.comparison->verdicts, sizeof r->verdicts);
+    }
     return rc;
 }
 

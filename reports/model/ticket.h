@@ -22,7 +22,8 @@ struct ticket_run {
     double value[TICKET_CONTEXTS_MAX]; /* medians of the reference; NaN */
     size_t before;                     /* the measured run before it on its node in its mode; n_runs: none */
     bool compared;
-    char against[RUN_ID_MAX];    /* the run that it was compared with; "" for the nights */
+    char baseline[RUN_NAME_MAX]; /* what it was compared with: its plan's; "" for others */
+    char against[RUN_ID_MAX];    /* the run; "" for a baseline and for the nights */
     int verdicts[VERDICT_COUNT]; /* of the primary metric */
 };
 

@@ -162,10 +162,20 @@ code_in_notes() {
     is "and in no list of contents" "$(grep -c 'not a section</a>' "$TMPDIR/code.html")" 0
 }
 
+ticket_with_a_baseline() {
+    jq -n --arg work "$TMPDIR/work" '{schema: "kernsweep.plan/1", ticket: "based", workdir: $work, baseline: "gold",
+        variants: [{name: "v", run: ["true"]}], contexts: [1], timeouts: {default: 60}}' >"$TMPDIR/based.json"
+    ks run "$TMPDIR/based.json" --artifacts "$TMPDIR/artifacts_remote" >/dev/null 2>&1
+    ks baseline set gold latest >/dev/null 2>&1
+    ks run "$TMPDIR/based.json" --artifacts "$TMPDIR/artifacts_remote" --fail-on none >/dev/null 2>&1
+    like "names the baseline that its plan's runs are compared with" "$(ks report based --kind ticket)" '^\| [0-9-]+ \| 1 [a-z]+ +\| `gold` '
+}
+
 scenario "a run that its node never got" blocked_is_kept
 scenario "code in notes" code_in_notes
 scenario "notes" notes_are_kept
 scenario "notes by an editor" notes_by_editor
 scenario "hostile notes" hostile_notes
 scenario "the report of a ticket" report_of_ticket
+scenario "the report of a ticket with a baseline" ticket_with_a_baseline
 done_testing
