@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT_MAX = 1 << 20 };
+enum { TEXT_MAX = 64 << 20 };
 
 struct ab_args {
     const char *variants, *contexts, *tier, *rounds, *budget, *node, *artifacts;
