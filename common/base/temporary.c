@@ -95,8 +95,8 @@ int temporary_file(struct temporary *t, const char *path, mode_t mode, struct er
         return err_set(err, ERR_INPUT, "path too long: %.200s", path);
     temporary_name(t->path, path);
     t->fd = open(t->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode);
-    if (t->fd < 0)
-        return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot create", t->path);
+    if (t->fd < 0) /* only a link in its place is a fault of the temporary name */
+        return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot create", errno == ELOOP ? t->path : path);
     (void)flock(t->fd, LOCK_EX | LOCK_NB);
     return 0;
 }
