@@ -458,8 +458,8 @@ report_file_names() {
     like "it is HTML" "$(head -c 200 "$TMPDIR/r.html")" '<!doctype html>'
     exits "Markdown into a name in .html is refused" 2 ks report latest --format md --output "$TMPDIR/m.html"
     like "and why" "$ERR" 'm.html: a browser would take this Markdown for HTML'
-    exits "a folder that is not there is an error" 5 ks report latest --output "$TMPDIR/absent/r.md"
-    like "which names the file as it was given" "$ERR" '/absent/r\.md: cannot create: '
+    exits "a folder that is not there is an error" 5 ks report latest --output "$TMPDIR/absent/r.html"
+    like "which names the file as it was given" "$ERR" '/absent/r\.html: cannot create: '
 }
 
 # A command that waits for another writer ends at once, with nothing half done.
