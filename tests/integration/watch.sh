@@ -102,7 +102,7 @@ named() {
 no_run() {
     exits "exits 2" 2 "$KERNSWEEP" watch /etc/nothing.json
     one_line "prints one line" "$ERR"
-    exits "latest without any run exits 2" 2 "$KERNSWEEP" watch latest --db "$TMPDIR/none.db"
+    exits "latest without any run exits 2" 2 "$KERNSWEEP" watch latest --db "$TMPDIR/none/results.db"
     like "and is not taken for a node" "$ERR" '^kernsweep: no run or ticket "latest" was started from here: '
 }
 
