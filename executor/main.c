@@ -172,6 +172,11 @@ static int cmd_supervise(const struct context *c, struct err *err)
     return detach_foreground(&c->layout, c->options.run, err);
 }
 
+static int cmd_resume(const struct context *c, struct err *err)
+{
+    return detach_again(&c->layout, c->options.run, err);
+}
+
 static int cmd_follow(const struct context *c, struct err *err)
 {
     int rc = follow(&c->layout, c->options.run, c->offset, STDOUT_FILENO, err);
@@ -233,6 +238,7 @@ static const struct command commands[] = {
     {"has", cmd_has, false, true, "exit 0 if the source tree is stored, 1 if not"},
     {"submit", cmd_submit, false, false, "start or resume the run on stdin: {\"plan\": ..., \"job\": ...}"},
     {"supervise", cmd_supervise, true, false, "supervise a run in the foreground (what submit detaches)"},
+    {"resume", cmd_resume, true, false, "detach a supervisor of a submitted run again, unless it has one"},
     {"task", cmd_task, true, false,
      "supervise one task of the run's array job --array, inside a scheduler's job"},
     {"follow", cmd_follow, true, false, "copy the run's events to stdout, from --offset on, as they arrive"},

