@@ -13,25 +13,39 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Whether a line is one of ours. A test may have written others between them. */
-static bool is_event(const struct journal *j, const json_t *line)
+/* Whether a line that ends at `at` is one of ours. A test may have written others between them, even with
+ * numbers that no journal of this length can have reached. */
+static bool is_event(const struct journal *j, const json_t *line, off_t at)
 {
-    return json_is_string(json_object_get(line, "event")) &&
-           json_integer_value(json_object_get(line, "seq")) > j->seq;
+    json_int_t seq = json_integer_value(json_object_get(line, "seq"));
+    return json_is_string(json_object_get(line, "event")) && seq > j->seq && seq <= at;
+}
+
+/* Reads a line with its end, and adds its length to *at. What is too long for an event is kept in part; false
+ * at the end of the file, or of what may be ours. */
+static bool read_line(FILE *f, struct buf *line, off_t *at)
+{
+    int c;
+    buf_clear(line);
+    for (off_t n = 1; n <= JOURNAL_FOREIGN_MAX && (c = getc_unlocked(f)) != EOF; n++) {
+        buf_putc(line, (char)c);
+        if (c == '\n') {
+            *at += n;
+            return true;
+        }
+    }
+    return false;
 }
 
 /* Reads the existing events; *good: the length up to the end of the last one. */
 static int replay_events(struct journal *j, FILE *f, off_t *good, journal_visit *visit, void *arg,
                          struct err *err)
 {
-    AUTO_FREE char *line = NULL;
-    size_t cap = 0;
-    ssize_t n;
+    AUTO(buf_release) struct buf line = {.max = LIMIT_EVENT_LINE};
     off_t at = 0;
-    while ((n = getline(&line, &cap, f)) > 0 && line[n - 1] == '\n') {
-        json_auto_t *event = json_loadb(line, (size_t)n, 0, NULL);
-        at += n;
-        if (!is_event(j, event))
+    while (read_line(f, &line, &at)) {
+        json_auto_t *event = buf_ok(&line) ? json_loadb(buf_str(&line), line.len, 0, NULL) : NULL;
+        if (!is_event(j, event, at))
             continue;
         j->seq = json_integer_value(json_object_get(event, "seq"));
         *good = at;
@@ -74,6 +88,14 @@ void journal_close(struct journal *j)
     j->fd = -1;
 }
 
+/* Returns the file's end, cut back to ours if others wrote more than anyone would follow. */
+static off_t find_end(struct journal *j)
+{
+    off_t end = lseek(j->fd, 0, SEEK_END);
+    j->foreign |= end >= 0 && end != j->end;
+    return end - j->end > JOURNAL_FOREIGN_MAX && ftruncate(j->fd, j->end) == 0 ? j->end : end;
+}
+
 /* What another process left without the end of a line must not swallow the next event. */
 static off_t end_foreign_line(struct journal *j, off_t end)
 {
@@ -87,9 +109,7 @@ static off_t end_foreign_line(struct journal *j, off_t end)
  * middle. */
 static int append_line(struct journal *j, const char *data, size_t len, struct err *err)
 {
-    off_t end = lseek(j->fd, 0, SEEK_END);
-    j->foreign |= end >= 0 && end != j->end;
-    end = end_foreign_line(j, end);
+    off_t end = end_foreign_line(j, find_end(j));
     j->end = end + (off_t)len;
     if (end >= 0 && fs_write_all(j->fd, data, len) == 0)
         return 0;
@@ -123,8 +143,7 @@ static void put_back(struct journal *j, const char *path)
 
 bool journal_was_changed(struct journal *j, const char *path)
 {
-    off_t end = lseek(j->fd, 0, SEEK_END);
-    j->foreign |= end >= 0 && end != j->end;
+    (void)find_end(j);
     if (held_is_at(j->fd, path))
         return j->foreign;
     put_back(j, path);

@@ -14,6 +14,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* What others put after an event and is longer is cut off by the next one: a test can give the file any size.
+ */
+enum { JOURNAL_FOREIGN_MAX = 16 << 20 };
+
 struct journal {
     int fd;
     int64_t seq;  /* of the last event */

@@ -3,6 +3,7 @@
 #include "common/base/alloc.h"
 #include "common/contract/proto.h"
 #include "executor/bundle/fault.h"
+#include "executor/bundle/journal.h"
 #include "executor/bundle/manifest.h"
 #include "executor/workdir/lock.h"
 
@@ -13,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { KEEP_ALIVE_MS = 2000, GATHER_MS = 50, PIECE = 256 << 10 };
@@ -21,9 +23,9 @@ struct follower {
     char dir[FS_PATH_MAX], events[FS_PATH_MAX], lock[FS_PATH_MAX];
     int64_t offset;
     int file, inotify, pidfd, out;
-    char *data;    /* PIECE bytes */
-    bool within;   /* the last line that was sent has not ended */
-    pid_t stopped; /* the supervisor, while it is stopped; 0 */
+    char *data;     /* PIECE bytes */
+    int64_t within; /* bytes that were sent of a line that has not ended */
+    pid_t stopped;  /* the supervisor, while it is stopped; 0 */
 };
 
 static int open_all(struct follower *f, const struct layout *l, const char *run_id, struct err *err)
@@ -42,13 +44,26 @@ static int open_all(struct follower *f, const struct layout *l, const char *run_
     return 0;
 }
 
-/* Sends all complete lines. 1 something was sent, 0 nothing, -1 error. */
+/* Whether the file has lost what was sent: a test has cut it, or the executor what a test had written. */
+static bool was_cut(const struct follower *f)
+{
+    struct stat st;
+    return fstat(f->file, &st) == 0 && st.st_size < f->offset;
+}
+
+/* Sends all complete lines, from the start again if the file was cut, which the events' numbers show; of a
+ * line that is too long for any of ours, the beginning. 1 something was sent, 0 nothing, -1 error. */
 static int send_lines(struct follower *f, struct err *err)
 {
     int sent = 0;
     if (f->file < 0)
         f->file = open(f->events, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    while (f->file >= 0) {
+    if (f->file >= 0 && was_cut(f)) {
+        if (f->within > 0 && fs_write_all(f->out, "\n", 1) != 0)
+            return err_set_errno(err, ERR_NODE, errno, "cannot write events");
+        f->offset = f->within = 0;
+    }
+    while (f->file >= 0 && f->within <= JOURNAL_FOREIGN_MAX) {
         ssize_t n = pread(f->file, f->data, PIECE, f->offset);
         if (n < 0)
             return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot read", f->events);
@@ -58,7 +73,7 @@ static int send_lines(struct follower *f, struct err *err)
         if (!end)
             return sent;
         size_t len = (size_t)(end - f->data) + 1;
-        f->within = *end != '\n';
+        f->within = *end == '\n' ? 0 : f->within + (int64_t)len;
         if (fs_write_all(f->out, f->data, len) != 0)
             return err_set_errno(err, ERR_NODE, errno, "cannot write events");
         f->offset += (int64_t)len;
@@ -108,7 +123,8 @@ static int wait_for_news(struct follower *f, bool *supervisor_ended, struct err 
         return err_set_errno(err, ERR_INTERNAL, errno, "cannot wait");
     if (p[2].revents & (POLLERR | POLLHUP))
         return err_set(err, ERR_NODE, "the reader of the events is gone");
-    if (n == 0 && !f->within && keep_alive(f) != 0)
+    bool between = f->within == 0 || f->within > JOURNAL_FOREIGN_MAX;
+    if (n == 0 && between && keep_alive(f) != 0)
         return err_set_errno(err, ERR_NODE, errno, "cannot write events");
     if (n > 0 && p[0].revents)
         drain(f->inotify);

@@ -94,11 +94,18 @@ static int clean_up(struct suite *s, struct err *err)
     return 0;
 }
 
+/* The summary is written before the last event, so without one the event is a test's. */
+static bool was_closed(const struct suite *s)
+{
+    char path[FS_PATH_MAX];
+    return s->past.closed && fs_join(path, NULL, s->dir, RUN_SUMMARY) == 0 && fs_exists(path);
+}
+
 static int carry_out(struct suite *s, struct node_lock *lock, struct err *err)
 {
     const struct placement *placement = placement_of(&s->job);
     char reason[REASON_MAX] = "";
-    if (s->past.closed) /* an earlier supervisor died between its last event and the manifest */
+    if (was_closed(s)) /* an earlier supervisor died between its last event and the manifest */
         return closing_seal(s, err);
     if (!s->past.started && write_start_event(s, err) != 0)
         return -1;

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Tests that write to their run's journal lose neither the run nor the next night.
+# shellcheck disable=SC2016 # the tests' shells expand these
 . tests/lib.sh
 . tests/pipeline.sh
 
@@ -102,6 +103,16 @@ told_once() {
     passes "the bundle keeps them" grep -qx 'more junk' "$(bundle_of told)/events.jsonl"
 }
 
+# Each name of the journal in a test of the plans above.
+journal='"$(dirname "$(dirname "$PWD")")/events.jsonl"'
+# The test's executor: the parent of its keeper.
+executor='"$(ps -o ppid= -p "$PPID" | tr -d " ")"'
+
+# ended_by_a_test SHELL: the first test does this and kills its executor.
+ended_by_a_test() {
+    survives "$1" "[ -e $TMPDIR/$1.once ] || { touch $TMPDIR/$1.once; $2; kill -9 $executor; exec sleep 20; }"
+}
+
 scenario "words" told_once
 scenario "a line without an end" survives half 'printf "no end"'
 scenario "half an object" survives object 'echo "{\"seq\":"'
@@ -113,6 +124,13 @@ scenario "a line of 100 KB" survives long 'head -c 100000 /dev/zero | tr "\0" x;
 scenario "a line of 1 MB without an end" survives huge 'head -c 1000000 /dev/zero | tr "\0" x'
 scenario "a line that is an array" survives array 'echo "[1, 2]"'
 scenario "an event with a number out of order" survives order 'echo "{\"seq\": 99999, \"event\": \"NODE\", \"message\": \"m\"}"'
+scenario "a hundred gigabytes without a block" survives sparse "truncate -s 100G $journal"
+scenario "a hundred gigabytes without a block, and the executor is killed" ended_by_a_test sparse-killed "truncate -s 100G $journal"
+scenario "an end of the run, and the executor is killed" ended_by_a_test closed \
+    "printf '{\"seq\": 99, \"event\": \"SUITE_END\", \"status\": \"COMPLETE\"}\\n' >>$journal"
+scenario "the greatest number, and the executor is killed" ended_by_a_test numbered \
+    "printf '{\"seq\": 9223372036854775807, \"event\": \"NODE\"}\\n' >>$journal"
+scenario "a cut in its middle" survives cut "[ \"\$KERNSWEEP_REPETITION\" = 2 ] || truncate -s 100 $journal"
 scenario "generated junk, followed" generated follow 1 2 3 4
 scenario "generated junk, attached" generated attach 5 6
 scenario "generated junk, pulled" generated pull 7 8

@@ -4,6 +4,8 @@
 #include "common/base/buf.h"
 #include "executor/bundle/journal.h"
 
+#include <sys/stat.h>
+
 static int count_event(const json_t *event, void *arg, struct err *err)
 {
     (void)err;
@@ -102,6 +104,48 @@ TEST(foreign_lines_take_no_event_with_them)
     read_all(path, &text);
     assert_non_null(strstr(buf_str(&text), "no end\n{\"seq\":3,"));
     buf_release(&text);
+}
+
+/* No journal of a few lines has so many events, and one more would not be a number. */
+TEST(a_foreign_number_that_cannot_be_takes_no_event_with_it)
+{
+    static const char mixed[] = "{\"seq\":1,\"event\":\"NODE\"}\n"
+                                "{\"seq\":9223372036854775807,\"event\":\"NODE\"}\n"
+                                "{\"seq\":99999,\"event\":\"NODE\"}\n"
+                                "{\"seq\":2,\"event\":\"NODE\"}\n";
+    struct journal j;
+    int seen;
+    open_journal(&j, put_bytes("numbers.jsonl", mixed, sizeof mixed - 1), &seen);
+    assert_int_equal(seen, 2);
+    assert_int_equal(j.seq, 2);
+    journal_close(&j);
+}
+
+static int64_t size_of(const char *path)
+{
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    return st.st_size;
+}
+
+TEST(a_file_that_somebody_made_huge_is_cut_back)
+{
+    static const char good[] = "{\"seq\":1,\"event\":\"NODE\"}\n";
+    const int64_t huge = (int64_t)1 << 40;
+    struct journal j;
+    int seen;
+    const char *path = put_bytes("huge.jsonl", good, sizeof good - 1);
+    if (truncate(path, huge) != 0)
+        skip(); /* a file system without files of such a size */
+    open_journal(&j, path, &seen);
+    assert_int_equal(seen, 1);
+    assert_int_equal(size_of(path), sizeof good - 1);
+    assert_int_equal(truncate(path, huge), 0);
+    add(&j, "next");
+    assert_int_equal(j.seq, 2);
+    assert_in_range(size_of(path), sizeof good, 1000);
+    assert_true(journal_was_changed(&j, path));
+    journal_close(&j);
 }
 
 TEST(an_event_too_long_is_refused_and_leaves_no_gap)
