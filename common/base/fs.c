@@ -75,7 +75,8 @@ int fs_read_at(int dirfd, const char *rel, const char *path, size_t max, struct 
 {
     int fd = openat(dirfd, rel, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
-        return err_set_errno(err, errno == ENOENT ? ERR_INPUT : ERR_STORAGE, errno, "%s: cannot open", path);
+        return err_set_errno(err, errno == ENOENT || errno == ELOOP ? ERR_INPUT : ERR_STORAGE, errno,
+                             "%s: cannot open", path);
     return read_into(fd, path, max, out, err);
 }
 
@@ -198,7 +199,7 @@ int fs_mkdir_p(const char *path, mode_t mode, struct err *err)
             break;
     }
     if (!fs_is_dir(path))
-        return err_set(err, ERR_STORAGE, "%s: exists and is not a folder", path);
+        return err_set(err, ERR_STORAGE, "%s: exists and is not a folder: move it away", path);
     return 0;
 }
 

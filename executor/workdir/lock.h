@@ -22,7 +22,7 @@ struct lock_holder {
     char what[128];      /* a run id */
 };
 
-/* Creates the file if needed. Does not lock. */
+/* Creates the file if needed, in the place of whatever is no file. Does not lock. */
 int lock_open(struct lock *lock, const char *path, struct err *err);
 /* Does the same where all users may write: follows no link and accepts only a regular file with one name. */
 int lock_open_shared(struct lock *lock, const char *path, struct err *err);

@@ -77,7 +77,8 @@ int mark_make(const struct layout *l, char *out, struct err *err)
         return -1;
     if (compose(l, path, out))
         return 0;
-    if (write_token(path, err) != 0)
+    /* What is there and is no mark was cut off by a crash, or put there by a test. */
+    if (fs_remove_tree(path, err) != 0 || write_token(path, err) != 0)
         return err_wrap(err, "the workdir's mark");
     return compose(l, path, out) ? 0 : err_set(err, ERR_STORAGE, "%s: not a mark: remove the file", path);
 }

@@ -253,6 +253,14 @@ static void hash_of(const char *text, size_t len, char *hex)
     sha256_end(&h, hex);
 }
 
+/* A rename replaces all but a folder. */
+static void make_room(const char *path)
+{
+    struct err ignored;
+    if (fs_is_dir(path))
+        (void)fs_remove_tree(path, &ignored);
+}
+
 int seal_write(const char *dir, const char *path, const char *name, struct err *err)
 {
     char hex[SHA256_HEX_LEN + 1];
@@ -266,6 +274,7 @@ int seal_write(const char *dir, const char *path, const char *name, struct err *
     buf_printf(&l.text, "sha256 %s\n", hex);
     if (!buf_ok(&l.text))
         return err_set(err, ERR_STORAGE, "%s: too many files to seal", dir);
+    make_room(path);
     return fs_write_file(path, buf_str(&l.text), l.text.len, 0600, err);
 }
 

@@ -23,7 +23,7 @@ enum { EXECUTOR_DEAD = 75 };
  * because csh, which may be the login shell, rejects a quoted line break. */
 static const char hello_script[] =
     "printf 'kernsweep-hello %s ' \"$(uname -sm)\"; "
-    "h=$(sha256sum <\"$1\") 2>/dev/null || h=; "
+    "h=; [ ! -f \"$1\" ] || h=$(sha256sum <\"$1\") 2>/dev/null || h=; "
     "if [ -x \"$1\" ] && [ \"${h%% *}\" = \"$2\" ]; then echo have; else echo lack; fi";
 static const char install_script[] =
     "set -eu; "
@@ -37,6 +37,7 @@ static const char install_script[] =
     "chmod 700 \"$t\"; "
     "if ! [ -x \"$t\" ]; then echo \"no program can be started in ${1%/bin/*}, as on a file system mounted "
     "with noexec: give the plan another workdir\" >&2; exit 66; fi; "
+    "[ ! -d \"$1\" ] || rm -rf \"$1\"; "
     "mv -f \"$t\" \"$1\"";
 static const char last_words_script[] = "tail -n 1 -- \"$1\"";
 
@@ -59,6 +60,7 @@ static int exec_cmd(struct remote *r, const struct transport_cmd *cmd, struct tr
 {
     int rc = transport_exec(r->t, cmd, res, err);
     r->link_lost = rc != 0 && res->link_lost;
+    r->no_program = rc == 0 && res->exited && (res->exit_code == 126 || res->exit_code == 127);
     return rc;
 }
 

@@ -21,7 +21,8 @@ struct remote {
     char workdir[FS_PATH_MAX];  /* on the node, relative to the user's home or absolute */
     char executor[FS_PATH_MAX]; /* on the node */
     char executor_sha256[SHA256_HEX_LEN + 1];
-    bool link_lost; /* the last call failed because the connection was lost */
+    bool link_lost;  /* the last call failed because the connection was lost */
+    bool no_program; /* or because the program could not be started */
 };
 
 /* local: the executor's binary on this machine, whose hash is part of the path on the node. */

@@ -366,6 +366,8 @@ static int pull_bundle(struct session *s, struct err *err)
     if (n < 0 || n >= FS_PATH_MAX)
         return err_set(err, ERR_INPUT, "path too long: %.200s", s->rec.bundle);
     int rc = pull_whole(s, partial, err);
+    if (rc != 0 && s->remote.no_program) /* a test has removed or damaged the executor */
+        rc = remote_install(&s->remote, s->executor, err) != 0 ? -1 : pull_whole(s, partial, err);
     if (rc != 0 && err->kind == ERR_INPUT) /* a file changed on its way; the node now omits it */
         rc = pull_whole(s, partial, err);
     if (rc == 0)

@@ -157,8 +157,50 @@ damaged_executor() {
     is "the node has the whole executor again" "$(sha256sum <"$(echo "$TMPDIR"/work/bin/*/kernsweep-executor)")" "$(sha256sum <"$REAL")"
 }
 
+# replaced WHAT: what else a test can put in the place of a path
+replaced() {
+    local path
+    while IFS= read -r path; do
+        rm -rf "$path"
+        case $1 in
+        pipe) mkfifo "$path" ;;
+        folder) mkdir -p "$path/sub" ;;
+        link) ln -s "${path##*/}" "$path" ;;
+        esac
+    done
+}
+
+# replaced_on_node WHAT FOLDER FIND_ARGUMENT...: the next run measures all the same.
+replaced_on_node() {
+    export KERNSWEEP_EXECUTOR=$REAL
+    chmod -R u+w "$TMPDIR/work" 2>/dev/null
+    rm -rf "$TMPDIR/work"
+    exits "a run exits 0" 0 ks_run "$TMPDIR/plan.json" --variants good --contexts 16 --tag before
+    find "$TMPDIR/work/$2" "${@:3}" >"$TMPDIR/list"
+    passes "there is something to replace" test -s "$TMPDIR/list"
+    replaced "$1" <"$TMPDIR/list"
+    exits "the next exits 0" 0 ks_run "$TMPDIR/plan.json" --variants good --contexts 16 --tag after
+    is "its test is OK" "$(status_of "$(bundle_of after)" good 16 1)" OK
+}
+
+# The last test removes the program that is to send the results.
+executor_removed() {
+    export KERNSWEEP_EXECUTOR=$REAL
+    plan_with ".variants = [{name: \"removes\", run: [\"sh\", \"-c\", \"rm -rf $TMPDIR/work/bin\"]}] | .contexts = [16] | del(.reference)" \
+        "$TMPDIR/removes.json"
+    exits "a run exits 0" 0 ks_run "$TMPDIR/removes.json" --tag removes
+    is "its test is OK" "$(status_of "$(bundle_of removes)" removes 16 1)" OK
+}
+
 scenario "a shell whose login scripts print" chatty_shell
 scenario "an executor that was damaged on the node" damaged_executor
+scenario "a test that removes the executor's program" executor_removed
+for what in pipe folder link; do
+    scenario "a $what in the executor's place" replaced_on_node "$what" bin -name kernsweep-executor
+    scenario "a $what in the place of each file of the workdir" replaced_on_node "$what" . -maxdepth 1 -type f
+    scenario "a $what in the place of each seal" replaced_on_node "$what" seals -type f
+    scenario "a $what in the place of each file beside a build" replaced_on_node "$what" build -name '.*' -type f
+done
 scenario "a workload, a compiler and a gate that print escape sequences" escapes
 scenario "the permissions of a run's files" privacy
 
