@@ -144,6 +144,15 @@ struct each {
     void *arg;
 };
 
+/* A record that cannot be read is in the way of every command, and only a person knows whether its run is
+ * still needed. */
+static int tell_broken(const char *rel, const struct err *why, struct err *err)
+{
+    return err_set(err, why->kind,
+                   "%.700s: move the file away; `kernsweep attach %.*s --node NODE` finds its run without it",
+                   why->msg, (int)(strlen(rel) - strlen(".json")), rel);
+}
+
 static int load_record(const char *rel, const char *full, void *arg, struct err *err)
 {
     const struct each *each = arg;
@@ -151,13 +160,13 @@ static int load_record(const char *rel, const char *full, void *arg, struct err 
     if (n < 6 || strcmp(rel + n - 5, ".json") != 0)
         return 0;
     struct runrec r;
-    struct err unread = {0};
-    json_t *obj = json_load(full, 1 << 20, &unread);
+    struct err why = {0};
+    json_auto_t *obj = json_load(full, 1 << 20, &why);
     if (!obj && !fs_exists(full))
         return 0; /* another command has removed the record meanwhile */
-    int rc = obj ? decode(&r, obj, full, err) : err_set(err, unread.kind, "%s", unread.msg);
-    json_decref(obj);
-    return rc != 0 ? -1 : each->fn(&r, each->arg, err);
+    if (!obj || decode(&r, obj, full, &why) != 0)
+        return tell_broken(rel, &why, err);
+    return each->fn(&r, each->arg, err);
 }
 
 int runrec_each(const char *db, int (*fn)(const struct runrec *, void *, struct err *), void *arg,

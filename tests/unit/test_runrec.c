@@ -334,7 +334,8 @@ TEST_BETWEEN(broken_record_is_named, clear, NULL)
         struct err err = {0};
         struct runrec r;
         const char *path = put("store/runs/" MIDDLE ".json", table[i].text);
-        assert_err(runrec_find(&r, db, "latest", &err), &err, ERR_INPUT, path, table[i].place);
+        assert_err(runrec_find(&r, db, "latest", &err), &err, ERR_INPUT, path, table[i].place,
+                   ": move the file away; `kernsweep attach " MIDDLE " --node NODE`");
     }
 }
 
