@@ -25,6 +25,16 @@ const struct key own_metric_keys[] = {
     {.name = NULL},
 };
 
+const char *const own_metric_judged[] = {"prefill_s", "kernel_ms", NULL};
+
+bool own_metric_is_judged(const char *name)
+{
+    size_t i = 0;
+    while (own_metric_judged[i] && strcmp(own_metric_judged[i], name) != 0)
+        i++;
+    return own_metric_judged[i];
+}
+
 bool own_metric_is_reserved(const char *name)
 {
     /* tests/unit/test_metric.c holds this against results/store/metric.def. */

@@ -32,6 +32,10 @@ const struct own_metric *own_metrics_primary(const struct own_metrics *m);
 bool own_metric_is_unit(const char *text);
 /* Whether `name` is a built-in metric, or a special word among the timings. */
 bool own_metric_is_reserved(const char *name);
+/* The built-in metrics by which a run is judged whose plan has no primary one: the first that is printed.
+ * Ends with NULL. */
+extern const char *const own_metric_judged[];
+bool own_metric_is_judged(const char *name);
 /* Returns the seconds per unit of time ("s", "ms", "us", "ns", "min", "h"); 0 for every other unit. */
 double own_metric_seconds(const char *unit);
 /* Whether no process that ran for wall_s can have measured this. Allows for rounding by the program and for

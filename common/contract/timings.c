@@ -104,6 +104,48 @@ static void put_number(struct timing_reader *r, const char *name, double value, 
         t->count++;
 }
 
+/* What is there but is no number is not missing: whoever looks for it is told what it is. */
+static void note_unread(struct timing_reader *r, const char *name, const char *text, size_t len)
+{
+    char shown[80];
+    set_text(shown, sizeof shown, text, len);
+    snprintf(r->result.unread, sizeof r->result.unread, "%.64s is '%s': not a number", name, shown);
+}
+
+static void forget_unread(struct timing_reader *r, const char *name)
+{
+    size_t n = strlen(name);
+    if (strncmp(r->result.unread, name, n) == 0 && r->result.unread[n] == ' ')
+        r->result.unread[0] = '\0';
+}
+
+static void drop_number(struct timings *t, const char *name)
+{
+    size_t i = 0;
+    while (i < t->count && strcmp(t->item[i].name, name) != 0)
+        i++;
+    if (i < t->count)
+        memmove(&t->item[i], &t->item[i + 1], (--t->count - i) * sizeof *t->item);
+}
+
+/* The last line counts, also if its number cannot be read, such as "1,234.5"; one with a word in the place of
+ * the number is another line. */
+static void note_unread_group(struct timing_reader *r, const char *name, const char *text, size_t len)
+{
+    if (isdigit((unsigned char)*text))
+        drop_number(&r->result, name);
+    if (!timings_get(&r->result, name))
+        note_unread(r, name, text, len);
+}
+
+static void note_unread_json(struct timing_reader *r, const char *name, const json_t *value)
+{
+    if (!value || json_is_number(value) || strcmp(name, "attn_impl") == 0 || is_prompt_tokens(name))
+        return;
+    AUTO_FREE char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+    note_unread(r, name, text ? text : "", text ? strlen(text) : 0);
+}
+
 static double factor_of(const struct timing_reader *r, const char *name, bool own)
 {
     return !own && ends_in_s(name) ? r->rule->unit : 1;
@@ -157,6 +199,7 @@ static void put_parts(struct timing_reader *r, const json_t *root)
         const struct timing_part *p = &r->rule->part[i];
         const json_t *value = *p->path == '$' ? at_path(root, p->path) : json_object_get(root, p->path);
         put_json(r, p->name, value, p->own);
+        note_unread_json(r, p->name, value);
     }
 }
 
@@ -173,9 +216,14 @@ static void read_mark(struct timing_reader *r, const char *text, size_t len)
         return;
     }
     r->result.count = 0;
-    r->result.problem[0] = '\0';
+    r->result.problem[0] = r->result.unread[0] = '\0';
     r->result.found = true;
-    json_object_foreach(root, name, value) put_json(r, name, value, false);
+    json_object_foreach(root, name, value)
+    {
+        put_json(r, name, value, false);
+        if (own_metric_is_judged(name))
+            note_unread_json(r, name, json_is_null(value) ? NULL : value);
+    }
     put_parts(r, root);
     json_decref(root);
 }
@@ -187,29 +235,10 @@ static void read_json(struct timing_reader *r, const char *text, size_t len)
         put_parts(r, root);
 }
 
-/* What a group finds for a metric is no number, such as "1,234.5": an earlier line is not the last one. */
-static void note_unread(struct timing_reader *r, const struct timing_part *p, const char *text, size_t len)
-{
-    char shown[80];
-    bool metric = p->own || ends_in_s(p->name) || strcmp(p->name, "kernel_ms") == 0;
-    if (!metric || !isdigit((unsigned char)*text))
-        return;
-    set_text(shown, sizeof shown, text, len);
-    snprintf(r->result.unread, sizeof r->result.unread, "%s is \"%s\" in the output, which is no number",
-             p->name, shown);
-}
-
-static void forget_unread(struct timing_reader *r, const char *name)
-{
-    size_t n = strlen(name);
-    if (strncmp(r->result.unread, name, n) == 0 && r->result.unread[n] == ' ')
-        r->result.unread[0] = '\0';
-}
-
 static void put_group(struct timing_reader *r, const struct timing_part *p, const char *text, size_t len)
 {
     const char *name = p->name;
-    char number[64] = "", *end;
+    char number[400] = "", *end;
     if (strcmp(name, "attn_impl") == 0) {
         set_text(r->result.attn_impl, sizeof r->result.attn_impl, text, len);
         return;
@@ -222,10 +251,11 @@ static void put_group(struct timing_reader *r, const struct timing_part *p, cons
     if (fits && *end == '\0') {
         forget_unread(r, name);
         put_number(r, name, value, factor_of(r, name, p->own));
-    } else if (is_prompt_tokens(name))
+    } else if (is_prompt_tokens(name)) {
         put_prompt_problem(r, text, len);
-    else
-        note_unread(r, p, text, len);
+    } else if (p->own || own_metric_is_judged(name)) {
+        note_unread_group(r, name, text, len);
+    }
 }
 
 /* The number of words of the pattern, two letters or more and no names of groups, that are in the text. */

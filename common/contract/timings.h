@@ -26,7 +26,7 @@ struct timings {
     int64_t prompt_tokens;                 /* -1 when not reported */
     char prompt_problem[TIMINGS_TEXT_MAX]; /* what was reported instead of a number of prompt tokens, or "" */
     char problem[TIMINGS_TEXT_MAX];        /* why a timing line could not be parsed, or "" */
-    char unread[TIMINGS_TEXT_MAX];         /* the last number of a metric if it could not be read, or "" */
+    char unread[TIMINGS_TEXT_MAX];         /* what stood where a number was looked for, or "" */
     char skip[TIMINGS_TEXT_MAX];           /* of a line "SKIP: reason" */
     char nearest[TIMINGS_TEXT_MAX]; /* of lines that the pattern does not match, the one that shares most
                                        words with it, or "" */

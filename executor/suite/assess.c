@@ -37,13 +37,13 @@ static bool must_print(const struct expectation *e)
 /* Returns the metric that a run of this plan is judged by, if it is to be printed; NULL: the wall time. */
 static const char *judged_by(const struct timings *t, const struct expectation *e)
 {
-    static const char *const built_in[] = {"prefill_s", "kernel_ms"};
     const struct own_metric *own = e->metrics ? own_metrics_primary(e->metrics) : NULL;
     if (own)
         return own->name;
-    for (size_t i = 0; i < sizeof built_in / sizeof *built_in; i++)
-        if (timings_get(t, built_in[i]) || (e->rule && timing_rule_has(e->rule, built_in[i])))
-            return built_in[i];
+    for (size_t i = 0; own_metric_judged[i]; i++)
+        if (timings_get(t, own_metric_judged[i]) ||
+            (e->rule && timing_rule_has(e->rule, own_metric_judged[i])))
+            return own_metric_judged[i];
     if (e->metrics && e->metrics->count)
         return e->metrics->item[0].name;
     return must_print(e) && (!e->rule || e->rule->kind == TIMING_MARK) ? "prefill_s" : NULL;
@@ -53,6 +53,8 @@ static struct assessment assess_judged(const struct timings *t, const struct exp
 {
     const char *name = judged_by(t, e);
     const double *value = name ? timings_get(t, name) : NULL;
+    if (!value && t->unread[0])
+        return assess(STATUS_INVALID, "%s", t->unread);
     if (!name)
         return assess(STATUS_OK, "%s", "");
     if (!value)
@@ -105,6 +107,8 @@ static struct assessment assess_nothing_found(const struct timings *t, const str
         snprintf(wanted, sizeof wanted, "no line matches %s", rule->pattern);
     else if (rule && rule->kind == TIMING_JSON && rule->count > 0)
         snprintf(wanted, sizeof wanted, "no JSON in the output has a number at %s", rule->part[0].path);
+    if (t->unread[0])
+        return assess(STATUS_INVALID, "%s", t->unread);
     if (!t->last[0])
         return assess(STATUS_INVALID, "%s: nothing was printed", wanted);
     if (t->nearest[0] && strcmp(t->nearest, t->last) != 0)
@@ -119,8 +123,6 @@ static struct assessment assess_output(const struct timings *t, const struct exp
         assess_judged, assess_prompt, assess_values};
     if (t->problem[0])
         return assess(STATUS_INVALID, "%s", t->problem);
-    if (t->unread[0])
-        return assess(STATUS_INVALID, "%s", t->unread);
     if (!t->found && must_print(e))
         return assess_nothing_found(t, e);
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {

@@ -55,6 +55,18 @@ TEST(a_status_follows_from_how_the_process_ended)
         expect(&cases[i].ending, &good, cases[i].status, cases[i].words);
 }
 
+TEST(what_is_no_number_is_not_replaced_by_the_wall_time)
+{
+    const struct ending zero = {.exit_code = 0};
+    const struct expectation wall = {.attn_impl = "", .wall_s = 10};
+    struct timings t = {.found = true, .prompt_tokens = -1, .unread = "prefill_s is '?': not a number"};
+    struct assessment v = assess_test(&zero, &t, &wall);
+    assert_int_equal(v.status, STATUS_INVALID);
+    assert_string_equal(v.reason, t.unread);
+    t.found = false;
+    expect(&zero, &t, STATUS_INVALID, t.unread);
+}
+
 TEST(exit_0_with_invalid_output_is_invalid)
 {
     const struct ending zero = {.exit_code = 0};

@@ -140,6 +140,34 @@ TEST(prompt_tokens_that_are_no_number_are_not_silence)
     }
 }
 
+TEST(timings_that_are_no_number_are_not_silence)
+{
+    static const char regex[] = "{\"kind\": \"regex\", \"pattern\": \"t=(?<prefill_s>\\\\S+)\"}",
+                      json[] = "{\"kind\": \"json\", \"map\": {\"prefill_s\": \"$.r[0]\"}}";
+    static const struct {
+        const char *rule, *text, *unread; /* "": nothing to object to */
+    } table[] = {
+        {regex, "t=0,005\n", "prefill_s is '0,005': not a number"},
+        {regex, "t=1.5ms\n", "prefill_s is '1.5ms': not a number"},
+        {regex, "t=\033[1m\n", "prefill_s is '?[1m': not a number"},
+        {regex, "t=0.0000000000000000000000000000000000000000000000000000000000000000000000001\n", ""},
+        {json, "{\"r\": [\"0.5\"]}\n", "prefill_s is '\"0.5\"': not a number"},
+        {json, "{\"r\": [null]}\n", "prefill_s is 'null': not a number"},
+        {json, "{\"r\": []}\n", ""},
+        {json, "{\"r\": [0.5]}\n", ""},
+        {"null", "[PERF_TIMING] {\"prefill_s\": \"0.5\"}\n", "prefill_s is '\"0.5\"': not a number"},
+        {"null", "[PERF_TIMING] {\"kernel_ms\": true}\n", "kernel_ms is 'true': not a number"},
+        {"null", "[PERF_TIMING] {\"prefill_s\": null}\n", ""},
+        {"null", "[PERF_TIMING] {\"device\": \"MI300X\"}\n", ""},
+        {"null", "[PERF_TIMING] {\"prefill_s\": \"?\"}\n[PERF_TIMING] {\"prefill_s\": 1}\n", ""},
+    };
+    for (size_t i = 0; i < COUNT(table); i++) {
+        use_rule(table[i].rule);
+        struct timings t = read_text(table[i].text);
+        assert_string_equal(t.unread, table[i].unread);
+    }
+}
+
 TEST(timings_are_found_after_hostile_output)
 {
     use_rule("null");
@@ -270,7 +298,8 @@ TEST(a_number_that_cannot_be_read_is_told)
         "{\"kind\": \"regex\", \"pattern\": \"(?<t>\\\\S+) ms|kind (?<what>\\\\S+)\"}",
                       metrics[] = "[{\"name\": \"t\", \"unit\": \"ms\", \"better\": \"less\"}]";
     struct timings t = read_with_metrics(rule_text, metrics, "950.5 ms\n1,050.5 ms\n");
-    assert_string_equal(t.unread, "t is \"1,050.5\" in the output, which is no number");
+    assert_string_equal(t.unread, "t is '1,050.5': not a number");
+    assert_null(timings_get(&t, "t"));
     t = read_with_metrics(rule_text, metrics, "1,050.5 ms\n950.5 ms\n");
     assert_string_equal(t.unread, "");
     t = read_with_metrics(rule_text, metrics, "950.5 ms\nthe time in ms\nkind 2d\n");
