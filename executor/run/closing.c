@@ -145,6 +145,19 @@ int closing_seal(struct suite *s, struct err *err)
     return remove_private_files(s, err);
 }
 
+/* Nobody can read the results without the job, and every test can reach the file. */
+static int restore_job(struct suite *s, struct err *err)
+{
+    char path[FS_PATH_MAX];
+    json_auto_t *own = secrets_clean_json(&s->secrets, s->job.root), *there = layout_load(s->dir, RUN_JOB);
+    if (json_equal(own, there))
+        return 0;
+    suite_note(s, NULL, RUN_JOB " was changed by another process, perhaps a test, and is put back");
+    if (fs_join(path, err, s->dir, RUN_JOB) != 0 || fs_remove_tree(path, err) != 0)
+        return -1;
+    return json_save(path, own, err);
+}
+
 /* Looks at what builds and tests left. Failing to look is noted, but does not keep the run open. */
 static void look_once_more(struct suite *s)
 {
@@ -156,7 +169,8 @@ static void look_once_more(struct suite *s)
             "events.jsonl was changed by another process, perhaps a test: events may be missing or forged");
     if (fs_join(path, NULL, s->dir, RUN_MANIFEST) == 0 && fs_exists(path))
         suite_note(s, NULL, RUN_MANIFEST " was made by a test or build, and is removed");
-    if (folders_look(s, &why) == 0 && untouched_run(s, &why) == 0)
+    if (folders_look(s, &why) == 0 && untouched_run(s, &why) == 0 &&
+        (s->job.part.on || restore_job(s, &why) == 0))
         return;
     suite_note(s, NULL, "what builds and tests left could not be checked: %.300s", why.msg);
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests that write to their run's journal lose neither the run nor the next night.
+# Tests that write to their run's journal, or its job, lose neither the run nor the next night.
 # shellcheck disable=SC2016 # the tests' shells expand these
 . tests/lib.sh
 . tests/pipeline.sh
@@ -130,6 +130,8 @@ scenario "an end of the run, and the executor is killed" ended_by_a_test closed 
     "printf '{\"seq\": 99, \"event\": \"SUITE_END\", \"status\": \"COMPLETE\"}\\n' >>$journal"
 scenario "the greatest number, and the executor is killed" ended_by_a_test numbered \
     "printf '{\"seq\": 9223372036854775807, \"event\": \"NODE\"}\\n' >>$journal"
+scenario "half an object in the place of the job" survives job 'echo "{" >"$(dirname "$(dirname "$PWD")")/job.json"'
+scenario "a folder in the place of the job" survives no-job 'rm -rf "$(dirname "$(dirname "$PWD")")/job.json"; mkdir -p "$(dirname "$(dirname "$PWD")")/job.json/x"'
 scenario "a cut in its middle" survives cut "[ \"\$KERNSWEEP_REPETITION\" = 2 ] || truncate -s 100 $journal"
 scenario "generated junk, followed" generated follow 1 2 3 4
 scenario "generated junk, attached" generated attach 5 6
