@@ -49,8 +49,12 @@ static int make_anew(struct suite *s, size_t variant, struct err *err)
 
 int folders_look(struct suite *s, struct err *err)
 {
+    const char *const above[] = {s->layout->workdir, s->layout->runs, s->dir};
+    for (size_t i = 0; i < sizeof above / sizeof *above; i++)
+        held_open_up(above[i]);
     for (size_t i = 0; i < s->job.variant_count; i++) {
         const struct variant_state *v = &s->variant[i];
+        held_open_up(v->dir);
         if (!v->stuck[0] && !held_is_at(v->folder, v->dir) && make_anew(s, i, err) != 0)
             return -1;
     }

@@ -5,7 +5,8 @@
 
 #include "executor/suite/suite.h"
 
-/* Makes anew the folders of variants that were replaced, and says so in the journal. A variant whose folder
+/* Makes anew the folders of variants that were replaced, and says so in the journal. Those that tests closed,
+ * even to their owner, are open again, as are the folders above them. A variant whose folder
  * cannot be restored is `stuck`: nothing is written there. */
 int folders_look(struct suite *s, struct err *err);
 /* Makes the empty folder `name` of the run and opens it: the caller closes *fd. The journal tells of anything

@@ -232,6 +232,7 @@ static int check_folders(struct test_run *r, struct err *err)
     if (folders_look(r->suite, err) != 0)
         return -1;
     r->place.stuck = v->stuck[0];
+    held_open_up(r->place.dir);
     bool replaced = is_own_folder_replaced(r) || v->replaced != r->place.replaced_before;
     if (!replaced || r->assessment.status != STATUS_OK)
         return 0;

@@ -17,6 +17,14 @@ bool held_is_at(int fd, const char *path)
            own.st_ino == other.st_ino;
 }
 
+void held_open_up(const char *dir)
+{
+    struct stat st;
+    if (lstat(dir, &st) == 0 && S_ISDIR(st.st_mode) && (st.st_mode & 0700) != 0700)
+        (void)chmod(dir,
+                    (st.st_mode & 07777) | 0700); /* if it fails, so does writing there, with its reason */
+}
+
 static int open_folder(const char *path)
 {
     return open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

@@ -15,6 +15,9 @@ int held_open(const char *path, struct err *err);
 int held_make(const char *path, struct err *left, struct err *err);
 /* Whether the path still leads to the open file or folder. */
 bool held_is_at(int fd, const char *path);
+/* Gives the owner back what a test may have taken from a folder of ours: the right to enter, list and change
+ * it. */
+void held_open_up(const char *dir);
 
 /* Opens a new file for reading and writing, in the place of whatever has that name. Returns -1 with errno. */
 int held_create(const char *path);

@@ -137,6 +137,33 @@ odd_names() {
     like "its log is whole" "$(cat "$(bundle odd)/v/ctx_2_run1/run.log")" '^said$'
 }
 
+# closed ID SCRIPT: it takes permissions away, as a user whom they bind; root is none.
+closed() {
+    local KERNSWEEP_EXECUTOR=$KERNSWEEP_EXECUTOR WORK=$WORK NAMESPACE=()
+    if [ "$(id -u)" = 0 ]; then
+        place=${place:-$(mktemp -d /tmp/kernsweep-closed.XXXXXX)}
+        install -m 755 "$KERNSWEEP_EXECUTOR" "$place/executor"
+        chown 64001 "$place"
+        chmod 755 "$place"
+        NAMESPACE=(setpriv --reuid=64001 --regid=64001 --clear-groups env HOME="$place")
+        KERNSWEEP_EXECUTOR=$place/executor WORK=$place/work
+    fi
+    among "$1" "$2"
+    is_whole "$1"
+    is "all tests are OK" "$(statuses "$1")" "OK OK OK OK"
+}
+
+place=
+trap '[ -z "$place" ] || rm -rf "$place"' EXIT
+if [ "$(id -u)" != 0 ] || setpriv --reuid=64001 --regid=64001 --clear-groups true 2>/dev/null; then
+    scenario "a test that closes its own folder" closed shut-out 'chmod 000 $KERNSWEEP_OUT'
+    scenario "a test that closes all variants' folders" closed shut-variants 'chmod 000 $v $run/w'
+    scenario "a test that closes the run's folder" closed shut-run 'chmod 500 $run'
+    scenario "a test that closes the folder of all runs" closed shut-runs 'chmod 000 ${run%/*}'
+    scenario "a test that closes the workdir" closed shut-workdir 'chmod 000 ${run%/*/*}'
+else
+    skip_scenario "a test that closes its own folder" "root cannot be another user here"
+fi
 scenario "a file in the place of the variant's folder" by file 'mv $v $run/elsewhere; echo x >$v'
 scenario "a link in the place of the variant's folder" by link 'mv $v $run/elsewhere; ln -s elsewhere $v'
 scenario "a folder in the place of the variant's folder, which is in it" by around 'mv $v $run/t; mkdir $v; mv $run/t $v/old'
