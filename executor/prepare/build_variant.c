@@ -188,7 +188,9 @@ static int rebuild(struct suite *s, size_t variant, struct err *err)
 static int make_caches(const struct suite *s, struct variant_state *state, struct err *err)
 {
     const char *name = *state->source_key ? state->build_key : s->job.run_id;
-    if (layout_entry(s->layout, state->caches, CACHE_COMPILED, name, err) != 0 ||
+    char all[FS_PATH_MAX];
+    if (layout_make(s->layout, all, CACHE_COMPILED, err) != 0 ||
+        layout_entry(s->layout, state->caches, CACHE_COMPILED, name, err) != 0 ||
         (s->job.fresh && !s->job.part.on && fs_remove_tree(state->caches, err) != 0) ||
         fs_mkdir_p(state->caches, 0700, err) != 0)
         return -1;

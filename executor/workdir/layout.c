@@ -2,6 +2,7 @@
 
 #include "common/base/text.h"
 #include "common/contract/proto.h"
+#include "executor/workdir/held.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,6 +101,7 @@ int layout_make(const struct layout *l, char *out, const char *kind, struct err 
 {
     if (fs_join(out, err, l->workdir, kind) != 0)
         return -1;
+    held_open_up(out);
     return fs_mkdir_p(out, 0700, err);
 }
 

@@ -16,13 +16,18 @@
 
 enum { LOCK_TEXT_MAX = 256, PROC_STAT_MAX = 1024, START_TIME_FIELD = 22 };
 
-/* What else stands in the place of a lock file was put there by a test. */
+/* What else stands in the place of a lock file was put there by a test, which may also have closed the file.
+ */
 static void make_room(const char *path)
 {
     struct stat st;
     struct err ignored;
-    if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode))
+    if (lstat(path, &st) != 0)
+        return;
+    if (!S_ISREG(st.st_mode))
         (void)fs_remove_tree(path, &ignored);
+    else if ((st.st_mode & 0600) != 0600)
+        (void)chmod(path, 0600);
 }
 
 int lock_open(struct lock *lock, const char *path, struct err *err)

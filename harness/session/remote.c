@@ -28,7 +28,9 @@ static const char hello_script[] =
 static const char install_script[] =
     "set -eu; "
     "umask 077; "
-    "mkdir -p \"${1%/*}\"; "
+    "d=${1%/*}; "
+    "chmod u+rwx \"${d%/*}\" \"$d\" 2>/dev/null || :; " /* a test may have closed them */
+    "mkdir -p \"$d\"; "
     "t=$1.tmp.$$; "
     "trap 'rm -f \"$t\"' EXIT; "
     "cat >\"$t\"; "

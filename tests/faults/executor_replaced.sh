@@ -153,6 +153,11 @@ closed() {
     is "all tests are OK" "$(statuses "$1")" "OK OK OK OK"
 }
 
+closed_before_the_next() {
+    closed shut-all 'chmod 000 ${run%/*/*}/[a-z]*'
+    closed after-all :
+}
+
 place=
 trap '[ -z "$place" ] || rm -rf "$place"' EXIT
 if [ "$(id -u)" != 0 ] || setpriv --reuid=64001 --regid=64001 --clear-groups true 2>/dev/null; then
@@ -161,6 +166,7 @@ if [ "$(id -u)" != 0 ] || setpriv --reuid=64001 --regid=64001 --clear-groups tru
     scenario "a test that closes the run's folder" closed shut-run 'chmod 500 $run'
     scenario "a test that closes the folder of all runs" closed shut-runs 'chmod 000 ${run%/*}'
     scenario "a test that closes the workdir" closed shut-workdir 'chmod 000 ${run%/*/*}'
+    scenario "a test that closes all that is in the workdir" closed_before_the_next
 else
     skip_scenario "a test that closes its own folder" "root cannot be another user here"
 fi
