@@ -184,7 +184,6 @@ static bool none_left(void)
     return pid < 0 && errno == ECHILD;
 }
 
-/* Reaps until there is no child, which exit code 0 proves. */
 /* Who is told to go on was stopped, and did not see what became of the program meanwhile. */
 static bool was_stopped(void)
 {
@@ -192,6 +191,7 @@ static bool was_stopped(void)
     return sigpending(&pending) == 0 && sigismember(&pending, SIGCONT);
 }
 
+/* Reaps until there is no child, which exit code 0 proves. */
 static _Noreturn void keep(pid_t program, int report)
 {
     for (;;) {
