@@ -60,10 +60,21 @@ bool location_is_shared(const char *path)
     return stat(path, &st) == 0 && (st.st_mode & 0044);
 }
 
+/* Root of a container, say, is no other user than the one who started it; owners that it does not know have
+ * this number there. */
 bool location_is_foreign(const char *path)
 {
+    enum { UNKNOWN_USER = 65534 };
     struct stat st;
-    return geteuid() != 0 && stat(path, &st) == 0 && st.st_uid != geteuid();
+    return stat(path, &st) == 0 && st.st_uid != geteuid() && (geteuid() != 0 || st.st_uid == UNKNOWN_USER);
+}
+
+bool location_unfinished(const char *path, const char *end, char file[LOCATION_FILE_MAX])
+{
+    char real[PATH_MAX]; /* SQLite has it beside what a link leads to */
+    struct stat st;
+    snprintf(file, LOCATION_FILE_MAX, "%s%s", realpath(path, real) ? real : path, end);
+    return stat(file, &st) == 0 && st.st_size > 0;
 }
 
 /* Byte 18 of the file says what writing it takes: 2 is a log. SQLite reads it: closing a descriptor of our
@@ -145,9 +156,9 @@ static void name_user(uid_t uid, char name[LOCATION_USER_MAX])
 
 void location_owner(const char *path, bool of_folder, char name[LOCATION_USER_MAX])
 {
-    char folder[FS_PATH_MAX];
+    char real[PATH_MAX], folder[FS_PATH_MAX];
     struct stat st;
-    fs_parent(path, folder);
+    fs_parent(realpath(path, real) ? real : path, folder);
     snprintf(name, LOCATION_USER_MAX, "?");
     if (stat(of_folder ? folder : path, &st) == 0)
         name_user(st.st_uid, name);
@@ -158,8 +169,9 @@ enum location_bar location_bar(const char *path)
     struct stat st;
     if (access(path, W_OK) != 0 && errno == EROFS)
         return LOCATION_READ_ONLY;
-    return stat(path, &st) == 0 && st.st_uid == geteuid() && !(st.st_mode & 0200) ? LOCATION_OWN_MODE
-                                                                                  : LOCATION_FOREIGN;
+    if (stat(path, &st) != 0 || (st.st_uid != geteuid() && geteuid() != 0) || location_is_foreign(path))
+        return LOCATION_FOREIGN;
+    return st.st_mode & 0200 ? LOCATION_MARKED : LOCATION_OWN_MODE;
 }
 
 static int fail_foreign(const char *file, const struct stat *st, bool written, struct err *err)

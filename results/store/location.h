@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "common/base/err.h"
+#include "common/base/fs.h"
 
 #include <stdbool.h>
 
@@ -13,16 +13,22 @@
 const char *location_network(const char *path);
 /* Whether others than its owner may read the store. */
 bool location_is_shared(const char *path);
-/* Whether the store is another user's; root counts as every user. */
+/* Whether the store is another user's; root counts as every user that it knows. */
 bool location_is_foreign(const char *path);
 /* Whether the store has a log, which readers need files next to it for. */
 bool location_has_log(const char *path);
 
+/* Room for the name of a file that SQLite keeps next to a store. */
+enum { LOCATION_FILE_MAX = FS_PATH_MAX + 8 };
+/* Whether the file with that ending next to the store, of what it links to, has contents. */
+bool location_unfinished(const char *path, const char *end, char file[LOCATION_FILE_MAX]);
+
 enum { LOCATION_USER_MAX = 64 };
 /* Gives the name or number of the user whose the file, or its folder, is; "?" if that cannot be told. */
 void location_owner(const char *path, bool of_folder, char name[LOCATION_USER_MAX]);
-/* Why a store that can be read cannot be written: its file system, its owner's own mode bits, or neither. */
-enum location_bar { LOCATION_FOREIGN, LOCATION_READ_ONLY, LOCATION_OWN_MODE };
+/* Why a store that can be read cannot be written: it is another user's, or its file system, its owner's own
+ * mode bits, or a mark as of chattr(1). */
+enum location_bar { LOCATION_FOREIGN, LOCATION_READ_ONLY, LOCATION_OWN_MODE, LOCATION_MARKED };
 enum location_bar location_bar(const char *path);
 
 /* Fails, with what to do, if locks do not work there, or do not reach other machines. fs: its kind. */

@@ -37,7 +37,7 @@ static int error_of_system(sqlite3 *db)
     return is_kind(db, SQLITE_FULL) ? ENOSPC : told ? sqlite3_system_errno(db) : 0;
 }
 
-static void describe_reading(const char *path, char *out, size_t size)
+void sql_describe_bar(const char *path, char *out, size_t size)
 {
     char owner[LOCATION_USER_MAX];
     location_owner(path, false, owner);
@@ -47,6 +47,12 @@ static void describe_reading(const char *path, char *out, size_t size)
         break;
     case LOCATION_OWN_MODE:
         snprintf(out, size, "the mode of your store forbids it: `chmod u+w` it, then repeat the command");
+        break;
+    case LOCATION_MARKED:
+        snprintf(
+            out, size,
+            "it is marked as not to be changed (`lsattr` shows that): have root remove the mark (`chattr "
+            "-ia`), then repeat the command");
         break;
     case LOCATION_FOREIGN:
         snprintf(out, size, "this user may only read the store: ask its owner, user %s, to do that", owner);
@@ -59,6 +65,35 @@ static bool may_only_read(sqlite3 *db, const char *path)
 {
     return is_kind(db, SQLITE_READONLY) || (sqlite3_extended_errcode(db) == SQLITE_IOERR_LOCK &&
                                             access(path, R_OK) == 0 && access(path, W_OK) != 0);
+}
+
+/* A killed command leaves a journal to be undone, a running one keeps a log; a user who may not write the
+ * store, or not read these files, can do nothing with either. */
+static bool describe_unfinished(sqlite3 *db, const char *path, char *out, size_t size)
+{
+    static const char *const ends[] = {"-journal", "-wal"};
+    char file[LOCATION_FILE_MAX], owner[LOCATION_USER_MAX];
+    size_t i = 0;
+    if ((!is_kind(db, SQLITE_CANTOPEN) && !is_kind(db, SQLITE_READONLY)) || access(path, R_OK) != 0 ||
+        location_bar(path) == LOCATION_OWN_MODE)
+        return false;
+    while (i < sizeof ends / sizeof *ends && !location_unfinished(path, ends[i], file))
+        i++;
+    if (i == sizeof ends / sizeof *ends)
+        return false;
+    location_owner(file, false, owner);
+    const char *name = strrchr(file, '/');
+    if (location_bar(path) == LOCATION_READ_ONLY)
+        snprintf(out, size,
+                 "on a read-only file system, with a change in %.255s that a killed command did not finish: "
+                 "copy both to a writable folder, and name that with --db",
+                 name ? name + 1 : file);
+    else
+        snprintf(out, size,
+                 "%.255s, which is user %s's, has a change that is not finished, and this user cannot finish "
+                 "it: ask them to run `kernsweep db check` on the store",
+                 name ? name + 1 : file, owner);
+    return true;
 }
 
 /* Describes what the place of the file forbids; false: nothing of the kind. */
@@ -74,8 +109,10 @@ static bool describe_place(sqlite3 *db, const char *path, char *out, size_t size
                  owner);
         return true;
     }
+    if (describe_unfinished(db, path, out, size))
+        return true;
     if (may_only_read(db, path)) {
-        describe_reading(path, out, size);
+        sql_describe_bar(path, out, size);
         return true;
     }
     switch (error_of_system(db)) {

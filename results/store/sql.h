@@ -39,6 +39,8 @@ void sql_cleanup(struct sql_stmt **stmt);
 /* What the last error of db says, and what to do where it is about the place of the file: no space, a limit,
  * no right to write. */
 void sql_describe(sqlite3 *db, const char *path, char *out, size_t size);
+/* Why a store that can be read cannot be written, and what to do. */
+void sql_describe_bar(const char *path, char *out, size_t size);
 
 /* Never NULL: if the text cannot be prepared, err is set, and the first step fails. The text must live as
  * long as the statement. */

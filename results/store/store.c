@@ -60,10 +60,8 @@ static int make_folder(const char *path, struct err *err)
 
 static bool has_unwritten_log(const char *path)
 {
-    char real[PATH_MAX], wal[PATH_MAX + 8]; /* SQLite has it beside what a link leads to */
-    struct stat st;
-    snprintf(wal, sizeof wal, "%s-wal", realpath(path, real) ? real : path);
-    return stat(wal, &st) == 0 && st.st_size > 0;
+    char wal[LOCATION_FILE_MAX];
+    return location_unfinished(path, "-wal", wal);
 }
 
 /* Two slashes at the beginning would be taken for a host. */
@@ -126,6 +124,16 @@ static bool is_read_only(const char *path)
     return access(path, W_OK) != 0 && errno == EROFS;
 }
 
+/* SQLite would find that out late, with files of this user already next to another's store. */
+static int check_writable(const struct store *s, struct err *err)
+{
+    char text[512];
+    if (access(s->path, R_OK) != 0 || access(s->path, W_OK) == 0)
+        return 0;
+    sql_describe_bar(s->path, text, sizeof text);
+    return err_set(err, ERR_STORAGE, "%s: cannot open the store for writing: %s", s->path, text);
+}
+
 static int open_file(struct store *s, struct err *err)
 {
     int flags = s->mode == STORE_WRITE ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READWRITE;
@@ -137,7 +145,10 @@ static int open_file(struct store *s, struct err *err)
     if (stat(s->path, &st) == 0 && !S_ISREG(st.st_mode))
         return err_set(err, ERR_INPUT, "%s: not a regular file, so it is no store; name another with --db",
                        s->path);
-    if (s->mode == STORE_READ && is_read_only(s->path))
+    if (s->mode != STORE_READ && check_writable(s, err) != 0)
+        return -1;
+    bool read_only = is_read_only(s->path);
+    if (read_only && location_has_log(s->path))
         return open_immutable(s, err);
     const char *network = location_network(s->path);
     bool foreign = location_is_foreign(s->path);
@@ -145,7 +156,7 @@ static int open_file(struct store *s, struct err *err)
         return open_foreign(s, err);
     if (s->mode != STORE_READ && network && location_try_locks(s->path, network, err) != 0)
         return -1;
-    if (!foreign && location_clear(s->path, err) != 0)
+    if (!foreign && !read_only && location_clear(s->path, err) != 0)
         return -1;
     mode_t mask = umask(0077);
     /* Whoever shares a store between threads has a lock of his own (ingest_many.c). */

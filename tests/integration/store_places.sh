@@ -168,6 +168,101 @@ whose() {
     rm -rf "$dir"
 }
 
+# killed_writing USER: a process that is killed in the middle of a change to the store
+killed_writing() {
+    setpriv --reuid="$1" --regid="$1" --groups=5000 sqlite3 -batch "$DB" >/dev/null 2>&1 <<'END'
+PRAGMA cache_size = 1;
+BEGIN IMMEDIATE;
+UPDATE run SET tag = 'half';
+CREATE TABLE junk AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 200) SELECT randomblob(4000) FROM c;
+.shell kill -9 $PPID
+END
+}
+
+# A folder that everybody may write, and a store of user 4001 in it with the given mode; a second run ends its log.
+public() {
+    needs many_runs
+    dir=$(mktemp -d /tmp/kernsweep-public.XXXXXX)
+    cp "$KERNSWEEP" "$dir/ks"
+    cp -r "$TMPDIR/in" "$dir/in"
+    chmod -R a+rX "$dir"
+    chmod 1777 "$dir"
+    DB=$dir/results.db
+    export HOME=$dir
+    as 4001 "$dir/ks" ingest "$dir/in/2026-01-01/load" --db "$DB" >/dev/null 2>&1
+    chmod "$1" "$DB"
+}
+
+unfinished() {
+    local dir
+    public 644
+    as 4001 "$dir/ks" ingest "$dir/in/2026-01-02/load" --db "$DB" >/dev/null 2>&1
+    killed_writing 4001
+    exits "whoever may only read it cannot undo that" 5 as 4003 "$dir/ks" runs --db "$DB"
+    # shellcheck disable=SC2016 # quotes of the message
+    like "the message names the file, its owner and what to do" "$ERR" \
+        "results.db-journal, which is user 4001's, .*ask them to run .kernsweep db check. on the store"
+    mkdir "$dir/mounted"
+    if mount --bind "$dir" "$dir/mounted" 2>/dev/null; then
+        mount -o remount,ro,bind "$dir/mounted"
+        exits "on a read-only mount nothing can be read" 5 as 4001 "$dir/ks" runs --db "$dir/mounted/results.db"
+        like "the message says so, and what to do" "$ERR" 'read-only file system, with a change in results.db-journal .*: copy both'
+        umount "$dir/mounted"
+    else
+        skip "on a read-only mount nothing can be read" "no mounts here"
+    fi
+    exits "its owner's db check undoes it" 0 as 4001 "$dir/ks" db check --db "$DB"
+    exits "then others can read it" 0 as 4003 "$dir/ks" runs --db "$DB"
+    chmod 660 "$DB"
+    chgrp 5000 "$DB"
+    killed_writing 4002
+    exits "its owner cannot undo another user's change" 5 as 4001 "$dir/ks" runs --db "$DB"
+    like "the message names that user" "$ERR" "results.db-journal, which is user 4002's, "
+    exits "that user can" 0 setpriv --reuid=4002 --regid=4002 --groups=5000 "$dir/ks" db check --db "$DB"
+    exits "then its owner can store" 0 as 4001 "$dir/ks" ingest "$dir/in/2026-01-03/load" --db "$DB"
+    chmod 644 "$DB"
+    as 4001 sqlite3 "$DB" 'PRAGMA journal_mode = wal' >/dev/null
+    killed_writing 4001
+    chmod 600 "$DB-wal"
+    exits "a log that only its owner may read" 5 as 4003 "$dir/ks" runs --db "$DB"
+    like "is named, too" "$ERR" "results.db-wal, which is user 4001's, "
+    rm -rf "$dir"
+}
+
+# The folder is root's: its owner cannot remove what others leave in it.
+by_commands_that_write() {
+    local dir command
+    public 644
+    for command in "db check" "db vacuum" "ingest $dir/in/2026-01-02/load" "baseline set main latest" "runs remove latest"; do
+        # shellcheck disable=SC2086 # several words
+        exits "$command of another user exits 5" 5 as 4002 "$dir/ks" $command --db "$DB"
+        is "$command leaves nothing" "$(find "$dir" -uid 4002)" ""
+    done
+    like "the message names the owner" "$ERR" 'this user may only read the store: ask its owner, user 4001, to do that'
+    if as 4002 unshare -r true 2>/dev/null; then
+        exits "root of a container can read it" 0 as 4002 unshare -r "$dir/ks" runs --db "$DB"
+        is "and leaves nothing" "$(find "$dir" -uid 4002)" ""
+    else
+        skip "root of a container can read it" "no user namespaces here"
+    fi
+    exits "its owner can write" 0 as 4001 "$dir/ks" ingest "$dir/in/2026-01-02/load" --db "$DB"
+    mkdir "$dir/links"
+    chown 4003 "$dir/links"
+    chmod 755 "$dir"
+    chmod 666 "$DB"
+    ln -s ../results.db "$dir/links/linked.db"
+    exits "through a link" 5 as 4002 "$dir/ks" ingest "$dir/in/2026-01-03/load" --db "$dir/links/linked.db"
+    like "the owner of the store's folder is named" "$ERR" "the store's folder, which is user root's"
+    if chattr +i "$DB" 2>/dev/null; then
+        exits "a store that is marked as immutable is not changed" 5 as 4001 "$dir/ks" ingest "$dir/in/2026-01-03/load" --db "$DB"
+        like "the message says what to do" "$ERR" 'marked as not to be changed .*chattr -ia'
+        chattr -i "$DB"
+    else
+        skip "a store that is marked as immutable is not changed" "no such marks here"
+    fi
+    rm -rf "$dir"
+}
+
 scenario "a store that two hosts have by NFS" two_hosts
 scenario "a store with a log that comes to NFS" two_hosts before
 scenario "NFS without locks" no_locks 37
@@ -176,4 +271,6 @@ scenario "a local disk" local_disk
 scenario "a pipe" a_pipe
 scenario "a store that another user reads" shared
 scenario "two users of a group, and changing modes" whose
+scenario "a change that a killed command left" unfinished
+scenario "a store that others try to write" by_commands_that_write
 done_testing
