@@ -71,13 +71,19 @@ static int read_into(int fd, const char *path, size_t max, struct buf *out, stru
                        : err_set(err, ERR_INPUT, "%s: larger than the limit of %zu bytes", path, out->max);
 }
 
+/* A socket cannot be opened at all. */
+static int fail_open(const char *path, int failed, struct err *err)
+{
+    if (failed == ENXIO || failed == ENODEV)
+        return err_set(err, ERR_INPUT, "%s: not a regular file", path);
+    return err_set_errno(err, failed == ENOENT || failed == ELOOP ? ERR_INPUT : ERR_STORAGE, failed,
+                         "%s: cannot open", path);
+}
+
 int fs_read_at(int dirfd, const char *rel, const char *path, size_t max, struct buf *out, struct err *err)
 {
     int fd = openat(dirfd, rel, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return err_set_errno(err, errno == ENOENT || errno == ELOOP ? ERR_INPUT : ERR_STORAGE, errno,
-                             "%s: cannot open", path);
-    return read_into(fd, path, max, out, err);
+    return fd < 0 ? fail_open(path, errno, err) : read_into(fd, path, max, out, err);
 }
 
 int fs_read_file(const char *path, size_t max, struct buf *out, struct err *err)
@@ -116,7 +122,7 @@ int fs_read_below(const char *dir, const char *rel, size_t max, struct buf *out,
     if (fd < 0 && (errno == ELOOP || errno == ENOTDIR))
         return err_set(err, ERR_INPUT, "%s: a symbolic link, or not a file", rel);
     if (fd < 0)
-        return err_set_errno(err, errno == ENOENT ? ERR_INPUT : ERR_STORAGE, errno, "%s: cannot open", rel);
+        return fail_open(rel, errno, err);
     struct stat st;
     if (mode && fstat(fd, &st) == 0)
         *mode = st.st_mode & 07777;

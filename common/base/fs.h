@@ -31,6 +31,9 @@ int fs_read_pieces(int fd, const char *path, size_t max, fs_piece_fn *fn, void *
 int fs_read_below(const char *dir, const char *rel, size_t max, struct buf *out, mode_t *mode,
                   struct err *err);
 
+/* Refuses a pipe, a device, a folder or a socket, which fs_write_file() does not replace; path may be NULL.
+ * For commands that take long before they write. */
+int fs_check_output(const char *path, struct err *err);
 /* Writes to "<path>.tmp.<pid>" (temporary.h), fsyncs, renames over path, syncs the folder. */
 int fs_write_file(const char *path, const void *data, size_t len, mode_t mode, struct err *err);
 

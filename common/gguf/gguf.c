@@ -128,7 +128,7 @@ int gguf_open(struct gguf *g, const char *path, bool writable, struct err *err)
     memset(g, 0, sizeof *g);
     g->path = path;
     g->fd = open(path, (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NONBLOCK);
-    if (g->fd < 0)
+    if (g->fd < 0 && errno != ENXIO && errno != EISDIR)
         return err_set_errno(err, ERR_INPUT, errno, "%s: cannot open", path);
     if (fstat(g->fd, &st) != 0 || !S_ISREG(st.st_mode))
         err_set(err, ERR_INPUT, "%s: not a regular file", path);

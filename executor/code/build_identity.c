@@ -7,8 +7,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const uint64_t bytes_max = (uint64_t)16 << 30;
 
@@ -119,7 +122,14 @@ int build_identity_of(const char *path, const char *src, const struct targets *g
 int build_identity_scan(const char *path, const struct scan_hook *hook, struct code_set *set, struct err *err)
 {
     struct pass pass = {.hook = hook, .set = set};
+    AUTO_FREE char *real = realpath(path, NULL); /* the user named it, so a link is followed */
+    struct stat st;
     if (fs_is_dir(path))
         return err_set(err, ERR_INPUT, "%s: is a folder", path);
-    return run_pass(pass, path, err);
+    if (!real && errno == ENOENT)
+        return err_set(err, ERR_INPUT, "%s: no such file", path);
+    if (!real || stat(real, &st) != 0 || access(real, R_OK) != 0)
+        return err_set_errno(err, ERR_INPUT, errno, "%s: cannot open", path);
+    return S_ISREG(st.st_mode) ? run_pass(pass, real, err)
+                               : err_set(err, ERR_INPUT, "%s: not a regular file", path);
 }

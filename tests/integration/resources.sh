@@ -84,6 +84,8 @@ table() {
     ks resources "$TMPDIR/kernels.hsaco" >"$TMPDIR/table" || return 1
     like "a row for each kernel" "$(cat "$TMPDIR/table")" "gfx942 .*small"
     is "--kernel selects" "$(ks resources "$TMPDIR/kernels.hsaco" --kernel "^spill" | grep -c gfx942)" 1
+    ln -sf kernels.hsaco "$TMPDIR/linked.hsaco"
+    is "a link is followed" "$(ks resources "$TMPDIR/linked.hsaco" --kernel "^spill" | grep -c gfx942)" 1
     try ks resources "$TMPDIR/kernels.hsaco" --kernel nothing
     exited "no kernel that matches" 2
     try ks resources "$TMPDIR/kernels.cu"

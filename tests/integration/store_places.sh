@@ -65,6 +65,41 @@ a_pipe() {
     like "it says so" "$ERR" 'pipe: not a regular file, so it is no store'
 }
 
+socket_at() {
+    perl -MIO::Socket::UNIX -e 'IO::Socket::UNIX->new(Local => $ARGV[0], Listen => 1) or die' "$1"
+}
+
+# What is no file is neither waited for nor replaced, whichever command is given it.
+special_files() {
+    needs many_runs
+    local file words pid dir=$TMPDIR/special
+    DB=$dir/results.db
+    mkdir -p "$dir/folder"
+    ks ingest "$(folder_of 0)" >/dev/null 2>&1
+    mkfifo "$dir/fifo"
+    socket_at "$dir/socket"
+    ln -s fifo "$dir/link"
+    ln -s /proc/self/fd/1 "$dir/stdout"
+    jq -n '{schema: "kernsweep.plan/1", ticket: "s", node: "local", variants: [{name: "a", run: ["true"]}], contexts: [1],
+        timeouts: {default: 9}}' >"$dir/plan.json"
+    for file in fifo socket folder link; do
+        for words in "run $dir/$file" "check $dir/$file" "nightly $dir/$file" "import --map hyperfine $dir/$file" "import --map $dir/$file x" \
+            "gguf show $dir/$file" "gguf set $dir/$file a 1" "resources $dir/$file" "validate --sample $dir/$file $dir/plan.json" \
+            "note latest --section findings --file $dir/$file" "status --node nowhere --ssh-config $dir/$file" \
+            "nodes trust nowhere --ssh-config $dir/$file" "report latest --output $dir/$file" "run $dir/plan.json --report $dir/$file" \
+            "bench --export-json $dir/$file true" "attach latest --report $dir/$file"; do
+            # shellcheck disable=SC2086 # several words
+            exits "${words//$dir\//} exits 2" 2 timeout 20 "$KERNSWEEP" $words --db "$DB"
+            like "it says why" "$ERR" 'not a regular file|is a folder|: a folder'
+        done
+    done
+    exits "stdout is not replaced" 2 ks report latest --output "$dir/stdout"
+    is "all are what they were" "$(cd "$dir" && stat -c '%n %F' fifo socket folder link stdout | tr '\n' ',')" \
+        "fifo fifo,socket socket,folder directory,link symbolic link,stdout symbolic link,"
+    is "no plots lie there" "$(find "$dir" -name '*.plots')" ""
+    exits "/dev/null is an empty ssh configuration" 3 ks status --node nowhere.invalid --ssh-config /dev/null
+}
+
 local_disk() {
     needs many_runs
     DB=$TMPDIR/local/results.db
@@ -269,6 +304,7 @@ scenario "NFS without locks" no_locks 37
 scenario "a file system that knows no locks" no_locks 38
 scenario "a local disk" local_disk
 scenario "a pipe" a_pipe
+scenario "special files" special_files
 scenario "a store that another user reads" shared
 scenario "two users of a group, and changing modes" whose
 scenario "a change that a killed command left" unfinished

@@ -12,6 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static int choose_store(struct cmd_env *env, struct err *err)
@@ -25,6 +26,16 @@ static int choose_store(struct cmd_env *env, struct err *err)
     if (strcmp(env->db, ":memory:") == 0)
         return err_set(err, ERR_INPUT, ":memory: would be gone when the command ends: name a file with --db");
     return 0;
+}
+
+/* ssh would wait for a pipe, and takes a folder for an empty file. */
+static int check_ssh_config(const struct cmd_env *env, struct err *err)
+{
+    struct stat st, null;
+    if (!env->ssh_config || stat(env->ssh_config, &st) != 0 || S_ISREG(st.st_mode) ||
+        (S_ISCHR(st.st_mode) && stat("/dev/null", &null) == 0 && st.st_rdev == null.st_rdev))
+        return 0;
+    return err_set(err, ERR_INPUT, "--ssh-config: %.500s: not a regular file", env->ssh_config);
 }
 
 /* With --quiet, notes go to /dev/null, so that no command has to check. */
@@ -80,7 +91,7 @@ static int parse(const struct cmd *cmd, struct cmd_env *env, void *args, struct 
     }
     if (rc != 0 || (env->colour && colour_choose(env->colour, err) != 0) || choose_notes(env, err) != 0)
         return -1;
-    return choose_store(env, err);
+    return check_ssh_config(env, err) != 0 ? -1 : choose_store(env, err);
 }
 
 int cmd_call(const struct cmd *cmd, struct cmd_env *env, int argc, char **argv)

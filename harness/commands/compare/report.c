@@ -164,7 +164,8 @@ static int report(struct cmd_env *env, void *args, const struct words *words, st
     char sweep[RUN_ID_MAX] = "";
     req.store = &s;
     req.run = word;
-    if (fill_request(&req, a, err) != 0 || cmd_store_open(env, &s, STORE_READ, err) != 0)
+    if (fill_request(&req, a, err) != 0 || (is_file(a->output) && fs_check_output(a->output, err) != 0) ||
+        cmd_store_open(env, &s, STORE_READ, err) != 0)
         return -1;
     if (is_of_ticket(a))
         return write_ticket(&req, a->output, err);

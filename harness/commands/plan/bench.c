@@ -252,6 +252,7 @@ static int run_bench(struct cmd_env *env, void *args, const struct words *words,
         a->request.command[i] = a->commands.text.v[i];
     if (rc == 0 && names)
         rc = take_names(&a->request, names, err);
+    rc = rc == 0 ? fs_check_output(a->export_json, err) : rc;
     rc = rc == 0 ? bench(env, a, err) : rc;
     bench_commands_release(&a->commands);
     return rc;

@@ -49,7 +49,7 @@ static int choose_output(struct init *in, struct err *err)
     snprintf(in->output, sizeof in->output, "%s", file);
     return !a->force && fs_exists(file)
                ? err_set(err, ERR_INPUT, "%.200s exists: choose another name with --output, or --force", file)
-               : 0;
+               : fs_check_output(file, err);
 }
 
 static int split_command(struct init *in, const char *text, struct err *err)

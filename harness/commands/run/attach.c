@@ -90,6 +90,8 @@ static int attach_run(struct cmd_env *env, void *args, const struct words *words
     AUTO(session_close) struct session s = {0};
     struct sweep_record sweep;
     bool found = false;
+    if (fs_check_output(a->report, err) != 0)
+        return -1;
     if (!a->node && sweep_find(&sweep, env->db, word, &found, err) != 0)
         return -1;
     return found ? attach_sweep(env, a, &sweep, err) : attach_one(env, a, word, NULL, &s, err);

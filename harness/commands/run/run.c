@@ -165,7 +165,7 @@ static int check_args(const struct cmd_env *env, const struct run_args *a, struc
 {
     enum finish_fail_on fail_on;
     const char *backend;
-    if (overrides_check(&a->overrides, err) != 0 ||
+    if (overrides_check(&a->overrides, err) != 0 || fs_check_output(a->report, err) != 0 ||
         finish_fail_on_from_name(a->fail_on, &fail_on, err) != 0 || cmd_backend(env, &backend, err) != 0)
         return -1;
     if (a->smoke && (a->detach || a->confirm || a->overrides.changed || a->overrides.budget))
