@@ -14,7 +14,7 @@ static bool is_number(const char *s)
 /* What a spreadsheet would compute, and perhaps run, when it opens the file. */
 static bool begins_formula(const char *s)
 {
-    return *s && s[1] && strchr("=+-@\t\r", *s) && !is_number(s);
+    return *s && s[1] && strchr("=+-@\t\r\n", *s) && !is_number(s);
 }
 
 void escape_csv_quoted(struct buf *out, const char *s)

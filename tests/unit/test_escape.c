@@ -31,6 +31,7 @@ TEST(csv_is_text_where_a_spreadsheet_would_compute)
     becomes(escape_csv, "+cmd|'/C x'!A0", "\"'+cmd|'/C x'!A0\"");
     becomes(escape_csv, "\t=1+1", "\"'\t=1+1\"");
     becomes(escape_csv_quoted, "\r=1", "\"'\r=1\"");
+    becomes(escape_csv, "\n=1", "\"'\n=1\"");
     becomes(escape_csv_quoted, "=1,2", "\"'=1,2\"");
     becomes(escape_csv, "-inf", "\"'-inf\"");
     becomes(escape_csv, "-1.5e-3", "-1.5e-3");
