@@ -2,6 +2,7 @@
 
 #include "common/base/alloc.h"
 #include "common/base/fs.h"
+#include "common/base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -172,6 +173,46 @@ enum location_bar location_bar(const char *path)
     if (stat(path, &st) != 0 || (st.st_uid != geteuid() && geteuid() != 0) || location_is_foreign(path))
         return LOCATION_FOREIGN;
     return st.st_mode & 0200 ? LOCATION_MARKED : LOCATION_OWN_MODE;
+}
+
+/* Returns another process that holds a lock of that kind (READ or WRITE) on the file, or 0. */
+static pid_t find_holder(const char *path, const char *kind)
+{
+    AUTO_FCLOSE FILE *f = fopen("/proc/locks", "re");
+    AUTO_FREE char *line = NULL;
+    size_t cap = 0;
+    struct stat st;
+    if (!f || stat(path, &st) != 0)
+        return 0;
+    while (getline(&line, &cap, f) > 0) {
+        char how[8];
+        int pid;
+        unsigned major_id, minor_id;
+        unsigned long inode;
+        if (sscanf(line, "%*d: POSIX %*s %7s %d %x:%x:%lu", how, &pid, &major_id, &minor_id, &inode) == 5 &&
+            strcmp(how, kind) == 0 && pid > 0 && pid != getpid() && inode == st.st_ino &&
+            makedev(major_id, minor_id) == st.st_dev)
+            return pid;
+    }
+    return 0;
+}
+
+/* Whoever writes is in the way of everybody; whoever only reads is in the way of those who write. */
+bool location_holder(const char *path, char out[LOCATION_HOLDER_MAX])
+{
+    char shm[LOCATION_FILE_MAX], file[64], user[LOCATION_USER_MAX], shown[64];
+    AUTO(buf_release) struct buf name = {.max = 64};
+    location_unfinished(path, "-shm", shm);
+    pid_t pid = find_holder(shm, "WRITE");
+    pid = pid ? pid : find_holder(path, "WRITE");
+    pid = pid ? pid : find_holder(path, "READ");
+    snprintf(file, sizeof file, "/proc/%d/comm", (int)pid);
+    if (!pid || fs_read_file(file, 64, &name, NULL) != 0)
+        return false;
+    location_owner(file, false, user);
+    text_printable_fixed(shown, sizeof shown, buf_str(&name), strcspn(buf_str(&name), "\n"));
+    snprintf(out, LOCATION_HOLDER_MAX, "process %d of user %s (%s)", (int)pid, user, shown);
+    return true;
 }
 
 static int fail_foreign(const char *file, const struct stat *st, bool written, struct err *err)

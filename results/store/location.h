@@ -31,6 +31,11 @@ void location_owner(const char *path, bool of_folder, char name[LOCATION_USER_MA
 enum location_bar { LOCATION_FOREIGN, LOCATION_READ_ONLY, LOCATION_OWN_MODE, LOCATION_MARKED };
 enum location_bar location_bar(const char *path);
 
+/* Describes a process that keeps this one from the store, as far as the machine knows: false if it does not.
+ */
+enum { LOCATION_HOLDER_MAX = 160 };
+bool location_holder(const char *path, char out[LOCATION_HOLDER_MAX]);
+
 /* Fails, with what to do, if locks do not work there, or do not reach other machines. fs: its kind. */
 int location_try_locks(const char *path, const char *fs, struct err *err);
 /* Removes files that another user's reading left next to our store. Fails if they cannot be removed, or hold

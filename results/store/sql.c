@@ -160,6 +160,15 @@ void sql_describe(sqlite3 *db, const char *path, char *out, size_t size)
         snprintf(out, size, "%s (SQLite %d)", sqlite3_errmsg(db), sqlite3_extended_errcode(db));
 }
 
+static int fail_busy(const char *path, const char *what, struct err *err)
+{
+    char holder[LOCATION_HOLDER_MAX] = "another process";
+    (void)location_holder(path, holder);
+    return err_set(err, ERR_STORAGE,
+                   "%s: %s: %s has been using the store for too long: have it ended, or try again", path,
+                   what, holder);
+}
+
 static int sqlite_fail(struct store *s, const char *what, struct err *err)
 {
     int code = sqlite3_extended_errcode(s->db);
@@ -167,9 +176,7 @@ static int sqlite_fail(struct store *s, const char *what, struct err *err)
     if (store_is_interrupted(s))
         return err_set(err, ERR_INTERRUPTED, "interrupted");
     if ((code & 0xff) == SQLITE_BUSY)
-        return err_set(err, ERR_STORAGE,
-                       "%s: %s: another process has been writing to the store for too long; try again",
-                       s->path, what);
+        return fail_busy(s->path, what, err);
     if ((code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB)
         return err_set(
             err, ERR_STORAGE,

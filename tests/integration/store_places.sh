@@ -298,6 +298,37 @@ by_commands_that_write() {
     rm -rf "$dir"
 }
 
+# A pager that shows a first page, and does not read on until there is a file `go_on`.
+slow_pager() {
+    sleep 0.2
+    until [ -e "$TMPDIR/go_on" ]; do sleep 0.1; done
+    wc -l >"$TMPDIR/lines"
+}
+
+pagers() {
+    local dir day=3 i big words
+    public 644
+    big=$dir/in/big/2026-03-01/load
+    for ((i = 1; i <= 800; i++)); do
+        mkdir -p "$big/v/ctx_${i}_run0"
+        jq -n --argjson n "$i" '{ticket: "load", context_len: $n, wall_time_sec: 2, exit_status: "OK", timings: {prefill_s: 1}}' >"$big/v/ctx_${i}_run0/perf.json"
+    done
+    chmod -R a+rX "$dir/in"
+    exits "a large run is stored" 0 as 4001 "$dir/ks" ingest "$big" --db "$DB"
+    for i in "export --format csv" "export --format sql" "sql SELECT*FROM,test"; do
+        rm -f "$TMPDIR/go_on"
+        read -ra words <<<"$i"
+        as 4002 "$dir/ks" "${words[@]//,/ }" --db "$DB" | slow_pager &
+        sleep 0.5
+        exits "its owner can store while ${words[*]::3} waits for its pager" 0 as 4001 timeout 10 "$dir/ks" ingest "$dir/in/2026-01-0$((day++))/load" --db "$DB"
+        touch "$TMPDIR/go_on"
+        wait
+        [ "$(cat "$TMPDIR/lines")" -gt 800 ]
+        ok "then all of it is read" $? "$(cat "$TMPDIR/lines")"
+    done
+    rm -rf "$dir"
+}
+
 scenario "a store that two hosts have by NFS" two_hosts
 scenario "a store with a log that comes to NFS" two_hosts before
 scenario "NFS without locks" no_locks 37
@@ -309,4 +340,5 @@ scenario "a store that another user reads" shared
 scenario "two users of a group, and changing modes" whose
 scenario "a change that a killed command left" unfinished
 scenario "a store that others try to write" by_commands_that_write
+scenario "readers that stay" pagers
 done_testing

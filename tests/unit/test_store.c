@@ -3,6 +3,7 @@
 #include "tests/unit/results_support.h"
 
 #include "common/contract/proto.h"
+#include "results/store/location.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -387,6 +388,40 @@ TEST(the_default_path_follows_the_environment)
     setenv("KERNSWEEP_DB", "/x/y.db", 1);
     assert_ok(store_default_path(path, &err), &err);
     assert_string_equal(path, "/x/y.db");
+}
+
+/* Holds a read lock on the file until it is killed. */
+static pid_t start_reader(const char *path)
+{
+    int ready[2];
+    char byte;
+    assert_int_equal(pipe(ready), 0);
+    pid_t reader = fork();
+    if (reader == 0) {
+        struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+        if (fcntl(open(path, O_RDONLY), F_SETLK, &lock) == 0 && write(ready[1], "r", 1) == 1)
+            pause();
+        _exit(1);
+    }
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    close(ready[0]);
+    close(ready[1]);
+    return reader;
+}
+
+TEST(who_holds_a_store_is_told)
+{
+    char holder[LOCATION_HOLDER_MAX], want[64];
+    const char *path = put("held.db", "x");
+    assert_false(location_holder(path, holder));
+    pid_t reader = start_reader(path);
+    snprintf(want, sizeof want, "process %d of user ", (int)reader);
+    assert_true(location_holder(path, holder));
+    assert_memory_equal(holder, want, strlen(want));
+    assert_non_null(strstr(holder, " (test_store)"));
+    kill(reader, SIGKILL);
+    waitpid(reader, NULL, 0);
+    assert_false(location_holder(path, holder));
 }
 
 GROUP(scratch_make, scratch_remove);

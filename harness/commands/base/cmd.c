@@ -7,6 +7,7 @@
 #include "common/base/trace.h"
 #include "harness/plan/document.h"
 #include "harness/session/connect.h"
+#include "results/store/location.h"
 
 #include <errno.h>
 #include <math.h>
@@ -188,6 +189,32 @@ int cmd_print_json_rows(json_t *object, const struct cmd_rows *rows)
             rc = value ? put_value(json_incref(value), 2) : put_rows(rows);
     }
     return end_json(object, rc == 0 && printf("\n}") < 0 ? -1 : rc);
+}
+
+FILE *cmd_output_begin(const struct store *s)
+{
+    struct stat st;
+    bool waits = fstat(STDOUT_FILENO, &st) == 0 && !S_ISREG(st.st_mode) && !location_has_log(s->path);
+    FILE *file = waits ? tmpfile() : NULL;
+    return file ? file : stdout;
+}
+
+int cmd_output_end(FILE *output, struct store *s)
+{
+    char data[1 << 16];
+    size_t n;
+    store_close(s);
+    if (output == stdout)
+        return fflush(stdout);
+    bool failed = fflush(output) != 0;
+    rewind(output);
+    while (!failed && (n = fread(data, 1, sizeof data, output)) > 0)
+        failed = fwrite(data, 1, n, stdout) != n;
+    failed = failed || ferror(output) || fflush(stdout) != 0;
+    int why = errno;
+    fclose(output);
+    errno = why;
+    return failed ? -1 : 0;
 }
 
 void cmd_print(const struct buf *text)

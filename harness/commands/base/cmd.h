@@ -86,6 +86,12 @@ int cmd_print_json_rows(json_t *object, const struct cmd_rows *rows);
 /* Flushes stdout. Whether its reader is gone, as with `| head`, which is no error. */
 bool cmd_reader_left(void);
 
+/* Returns where to print what is read from the store meanwhile: stdout, or a file without a name if whoever
+ * writes to the store waits for its readers, as a pager reads when it likes. */
+FILE *cmd_output_begin(const struct store *s);
+/* Closes the store, then prints what that file has, and closes it. Returns -1 with errno. */
+int cmd_output_end(FILE *output, struct store *s);
+
 /* Prints text to stdout. */
 void cmd_print(const struct buf *text);
 /* Prints tables and sentences, broken between words where a terminal is too narrow for them. */

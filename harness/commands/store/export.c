@@ -47,7 +47,7 @@ static int run_export(struct cmd_env *env, void *args, const struct words *words
     const struct export_args *a = args;
     const char *name = a->format ? a->format : env->json ? "json" : "csv";
     AUTO(store_close) struct store s = {0};
-    struct output out = {.file = stdout};
+    struct output out = {.file = NULL};
     enum export_format format;
     if (env->json && strcmp(name, "json") != 0)
         return err_set(err, ERR_INPUT, "export: give --json or --format %.40s, not both", name);
@@ -56,11 +56,12 @@ static int run_export(struct cmd_env *env, void *args, const struct words *words
                        "--format: expected csv, json, jsonl, sql or openmetrics, found \"%.40s\"", name);
     if (cmd_store_open(env, &s, STORE_READ, err) != 0)
         return -1;
+    out.file = cmd_output_begin(&s);
     int rc = export_run_or_all(&s, words->v, words->n, format, &out, err);
-    if (out.left || (rc == 0 && cmd_reader_left()))
+    bool printed = cmd_output_end(out.file, &s) == 0;
+    if (out.left || (rc == 0 && !printed && errno == EPIPE))
         return EXIT_DONE; /* the reader is gone, as with `| head` */
-    return rc == 0 && fflush(stdout) != 0 ? err_set_errno(err, ERR_STORAGE, errno, "cannot write the export")
-                                          : rc;
+    return rc == 0 && !printed ? err_set_errno(err, ERR_STORAGE, errno, "cannot write the export") : rc;
 }
 
 #define AT(member) ARG_AT(struct export_args, member)

@@ -3,6 +3,7 @@
 #include "harness/commands/base/cmd.h"
 #include "results/store/query.h"
 
+#include <errno.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,11 +15,12 @@ static const double timeout_s = 60;
 
 struct output {
     json_t *rows; /* with --json */
+    FILE *file;   /* else */
     bool left;    /* the reader is gone, as with `| head` */
 };
 
 /* Prints tab-separated cells for people and cut(1), escaping whatever could act on a terminal. */
-static int print_cells(const char *const *cells, size_t n, struct err *err)
+static int print_cells(FILE *file, const char *const *cells, size_t n, struct err *err)
 {
     AUTO(buf_release) struct buf line = {.max = ROW_BYTES_MAX};
     for (size_t i = 0; i < n; i++) {
@@ -30,23 +32,23 @@ static int print_cells(const char *const *cells, size_t n, struct err *err)
     buf_putc(&line, '\n');
     if (!buf_ok(&line))
         return err_set(err, ERR_INTERNAL, "sql: a row exceeds %d bytes", ROW_BYTES_MAX);
-    fwrite(buf_str(&line), 1, line.len, stdout);
+    fwrite(buf_str(&line), 1, line.len, file);
     return 0;
 }
 
 static int print_header(void *arg, const struct query_row *row, struct err *err)
 {
-    (void)arg;
-    return print_cells(row->names, row->columns, err);
+    const struct output *out = arg;
+    return print_cells(out->file, row->names, row->columns, err);
 }
 
 static int print_row(void *arg, const struct query_row *row, struct err *err)
 {
     struct output *out = arg;
-    if (print_cells(row->values, row->columns, err) != 0)
+    if (print_cells(out->file, row->values, row->columns, err) != 0)
         return -1;
-    out->left = ferror(stdout) != 0;
-    return out->left ? err_set(err, ERR_STORAGE, "sql: stdout cannot be written") : 0;
+    out->left = ferror(out->file) != 0;
+    return out->left ? err_set(err, ERR_STORAGE, "sql: the rows cannot be written") : 0;
 }
 
 /* A JSON object holds one value per name, so columns of the same name would be lost. */
@@ -100,11 +102,17 @@ static int sql(struct cmd_env *env, void *args, const struct words *words, struc
     struct output out = {.rows = rows};
     if (cmd_store_open(env, &s, STORE_READ, err) != 0)
         return -1;
-    int rc = env->json ? query_run(&s, words->v[0], timeout_s, check_names, keep_row, &out, err)
-                       : query_run(&s, words->v[0], timeout_s, print_header, print_row, &out, err);
-    if (rc == 0 && env->json)
-        return cmd_print_json(json_incref(rows));
-    return out.left ? EXIT_DONE : rc;
+    if (env->json)
+        return query_run(&s, words->v[0], timeout_s, check_names, keep_row, &out, err) != 0
+                   ? -1
+                   : cmd_print_json(json_incref(rows));
+    out.file = cmd_output_begin(&s);
+    int rc = query_run(&s, words->v[0], timeout_s, print_header, print_row, &out, err);
+    bool left = out.left && out.file == stdout;
+    bool printed = cmd_output_end(out.file, &s) == 0;
+    if (left)
+        return EXIT_DONE;
+    return rc != 0 || printed || errno == EPIPE ? rc : err_set_errno(err, ERR_STORAGE, errno, "sql");
 }
 
 const struct cmd cmd_sql = {
