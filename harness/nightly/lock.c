@@ -3,6 +3,7 @@
 #include "common/base/alloc.h"
 #include "common/base/json.h"
 #include "common/base/text.h"
+#include "results/store/location.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -36,7 +37,7 @@ static int find_paths(struct nightly_lock *l, char *lock, const char *db, const 
     char dir[FS_PATH_MAX], sha[SHA256_HEX_LEN + 1], name[128];
     hash_name(plan, sha);
     snprintf(name, sizeof name, "%.32s-%.12s.lock", plan->settings.ticket, sha);
-    if (fs_beside(db, "nightly", dir, err) != 0 || fs_mkdir_p(dir, 0700, err) != 0 ||
+    if (location_own(db, "nightly", dir, err) != 0 || fs_mkdir_p(dir, 0700, err) != 0 ||
         fs_join(lock, err, dir, name) != 0)
         return -1;
     snprintf(name, sizeof name, "%.32s-%.12s.json", plan->settings.ticket, sha);

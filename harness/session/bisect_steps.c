@@ -9,6 +9,7 @@
 #include "reports/words/number.h"
 #include "reports/words/reason.h"
 #include "results/judge/compare.h"
+#include "results/store/location.h"
 #include "results/store/run_load.h"
 
 #include <math.h>
@@ -455,7 +456,7 @@ int bisect_run(struct bisect_state *b, struct store *s, const struct bisect_sett
         return 0;
     return bisect_load_plan(&w.plan, &b->request, err) != 0 ||
                    turns_check_plan(&w.plan, given(b->request.plan_sha256), err) != 0 ||
-                   fs_beside(o->session.db, "trees", w.trees, err) != 0 ||
+                   location_own(o->session.db, "trees", w.trees, err) != 0 ||
                    measure_settle(b->request.plan, NULL, PURPOSE_BISECT, &o->session, err) != 0
                ? -1
                : search(&w, err);

@@ -4,6 +4,7 @@
 #include "common/base/json.h"
 #include "common/base/temporary.h"
 #include "common/base/text.h"
+#include "results/store/location.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -36,8 +37,9 @@ static int record_path(const struct runrec *r, const char *db, char *dir, char *
 {
     char name[JOB_RUN_ID_MAX + 8];
     snprintf(name, sizeof name, "%s.json", r->run_id);
-    return check_record(r, err) != 0 || fs_beside(db, "runs", dir, err) != 0 ? -1
-                                                                             : fs_join(path, err, dir, name);
+    return check_record(r, err) != 0 || location_own(db, "runs", dir, err) != 0
+               ? -1
+               : fs_join(path, err, dir, name);
 }
 
 /* Returns NULL if there is no request to keep. */
@@ -173,7 +175,7 @@ int runrec_each(const char *db, int (*fn)(const struct runrec *, void *, struct 
                 struct err *err)
 {
     char dir[FS_PATH_MAX];
-    if (fs_beside(db, "runs", dir, err) != 0)
+    if (location_own(db, "runs", dir, err) != 0)
         return -1;
     if (!fs_is_dir(dir))
         return 0;

@@ -3,6 +3,7 @@
 #include "common/base/alloc.h"
 #include "common/base/json.h"
 #include "harness/plan/job.h"
+#include "results/store/location.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -37,7 +38,7 @@ int sweep_save(const struct sweep_record *w, const char *db, struct err *err)
 {
     char dir[FS_PATH_MAX], path[FS_PATH_MAX], name[LIMIT_NAME + 8];
     snprintf(name, sizeof name, "%s.json", w->id);
-    if (fs_beside(db, "sweeps", dir, err) != 0 || fs_join(path, err, dir, name) != 0 ||
+    if (location_own(db, "sweeps", dir, err) != 0 || fs_join(path, err, dir, name) != 0 ||
         fs_mkdir_p(dir, 0700, err) != 0)
         return -1;
     json_auto_t *obj = encode(w);
@@ -106,7 +107,7 @@ static int find_file(const char *db, const char *word, bool whole, struct sweep_
     char dir[FS_PATH_MAX];
     struct find f = {.word = word, .whole = whole};
     *found = false;
-    if (fs_beside(db, "sweeps", dir, err) != 0)
+    if (location_own(db, "sweeps", dir, err) != 0)
         return -1;
     if (!fs_is_dir(dir))
         return 0;

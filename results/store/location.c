@@ -215,6 +215,36 @@ bool location_holder(const char *path, char out[LOCATION_HOLDER_MAX])
     return true;
 }
 
+/* Some network file systems give all files to one user, whoever makes them. */
+static bool is_own(const char *folder, const char *path)
+{
+    char beside[FS_PATH_MAX];
+    struct stat st, other;
+    fs_parent(path, beside);
+    if (stat(folder, &st) != 0)
+        return false;
+    return st.st_uid == geteuid() ||
+           (location_network(folder) && (stat(path, &other) == 0 || stat(beside, &other) == 0) &&
+            st.st_uid == other.st_uid && access(folder, R_OK | W_OK | X_OK) == 0);
+}
+
+/* What other users put there would be believed, or could not be written beside. */
+int location_own(const char *path, const char *name, char *out, struct err *err)
+{
+    char of_user[64], plain[FS_PATH_MAX], user[LOCATION_USER_MAX];
+    snprintf(of_user, sizeof of_user, "%.32s.%u", name, (unsigned)geteuid());
+    if (fs_beside(path, name, plain, err) != 0 || fs_beside(path, of_user, out, err) != 0)
+        return -1;
+    if (!fs_exists(out) && (!fs_exists(plain) || is_own(plain, path)))
+        return fs_beside(path, name, out, err);
+    if (!fs_exists(out) || is_own(out, path))
+        return 0;
+    location_owner(out, false, user);
+    return err_set(err, ERR_STORAGE,
+                   "%s: belongs to user %s: ask them to remove it, or name another store with --db", out,
+                   user);
+}
+
 static int fail_foreign(const char *file, const struct stat *st, bool written, struct err *err)
 {
     char name[LOCATION_USER_MAX];

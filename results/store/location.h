@@ -36,6 +36,10 @@ enum location_bar location_bar(const char *path);
 enum { LOCATION_HOLDER_MAX = 160 };
 bool location_holder(const char *path, char out[LOCATION_HOLDER_MAX]);
 
+/* Gives the folder beside the store where this user's commands keep what is theirs: "<name>", or
+ * "<name>.<number of the user>" where that is another user's. Neither need exist. out: char[FS_PATH_MAX]. */
+int location_own(const char *path, const char *name, char *out, struct err *err);
+
 /* Fails, with what to do, if locks do not work there, or do not reach other machines. fs: its kind. */
 int location_try_locks(const char *path, const char *fs, struct err *err);
 /* Removes files that another user's reading left next to our store. Fails if they cannot be removed, or hold

@@ -125,13 +125,17 @@ static bool is_read_only(const char *path)
 }
 
 /* SQLite would find that out late, with files of this user already next to another's store. */
-static int check_writable(const struct store *s, struct err *err)
+int store_check_writable(const char *path, struct err *err)
 {
-    char text[512];
-    if (access(s->path, R_OK) != 0 || access(s->path, W_OK) == 0)
+    char text[512], owner[LOCATION_USER_MAX];
+    if (!fs_exists(path) || access(path, R_OK | W_OK) == 0)
         return 0;
-    sql_describe_bar(s->path, text, sizeof text);
-    return err_set(err, ERR_STORAGE, "%s: cannot open the store for writing: %s", s->path, text);
+    sql_describe_bar(path, text, sizeof text);
+    location_owner(path, false, owner);
+    if (access(path, R_OK) != 0)
+        snprintf(text, sizeof text,
+                 "permission denied: ask the store's owner, user %s, or name another store with --db", owner);
+    return err_set(err, ERR_STORAGE, "%s: cannot open the store for writing: %s", path, text);
 }
 
 static int open_file(struct store *s, struct err *err)
@@ -145,7 +149,7 @@ static int open_file(struct store *s, struct err *err)
     if (stat(s->path, &st) == 0 && !S_ISREG(st.st_mode))
         return err_set(err, ERR_INPUT, "%s: not a regular file, so it is no store; name another with --db",
                        s->path);
-    if (s->mode != STORE_READ && check_writable(s, err) != 0)
+    if (s->mode != STORE_READ && store_check_writable(s->path, err) != 0)
         return -1;
     bool read_only = is_read_only(s->path);
     if (read_only && location_has_log(s->path))

@@ -298,6 +298,46 @@ by_commands_that_write() {
     rm -rf "$dir"
 }
 
+# night_of USER COMMAND...: the user's own plan, measured into the shared store, which 4003's groups may not write
+night_of() {
+    local groups=--groups=5000
+    [ "$1" != 4003 ] || groups=--clear-groups
+    jq -n --arg dir "$dir/$1" '{schema: "kernsweep.plan/1", ticket: "night", node: "local", workdir: "\($dir)/work", clock: "simulated",
+        variants: [{name: "a", run: ["echo", "[PERF_TIMING] {\"prefill_s\": 0.5}"]}], contexts: [1], timeouts: {default: 30}}' >"$dir/$1/plan.json"
+    setpriv --reuid="$1" --regid="$1" "$groups" "$dir/ks" "${@:2}" "$dir/$1/plan.json" --db "$DB" --artifacts "$dir/$1/artifacts"
+}
+
+# Each user's records are that user's own, whoever comes first, root included.
+nights_of_several_users() {
+    local dir user
+    public 664
+    chgrp 5000 "$DB"
+    chmod 777 "$dir"
+    cp "$KERNSWEEP_EXECUTOR" "$dir/kernsweep-executor"
+    export KERNSWEEP_EXECUTOR=$dir/kernsweep-executor
+    for user in 0 4001 4002 4003; do
+        mkdir "$dir/$user"
+        chown "$user" "$dir/$user"
+    done
+    exits "another user's nightly ends at once, without the right to write" 5 night_of 4003 nightly --reports "$dir/4003/reports"
+    unlike "nothing was measured" "$ERR" started
+    exits "so does a run" 5 night_of 4003 run
+    unlike "without a measurement" "$ERR" started
+    is "nothing of theirs lies beside the store" "$(find "$dir" -maxdepth 1 -uid 4003 -not -name 4003)" ""
+    for user in 0 4002 4001; do
+        exits "user $user has a night" 0 night_of "$user" nightly --reports "$dir/$user/reports"
+    done
+    exits "and its owner another" 0 night_of 4001 nightly --reports "$dir/4001/reports"
+    is "all are stored" "$(as 4001 "$dir/ks" runs --db "$DB" | grep -c night)" 4
+    is "its owner sees the owner's own" "$(as 4001 "$dir/ks" status --db "$DB" 2>/dev/null | grep -c COMPLETE)" 2
+    is "root sees root's" "$("$dir/ks" status --db "$DB" 2>/dev/null | grep -c COMPLETE)" 1
+    mkdir "$dir/runs.4004"
+    chown 4002 "$dir/runs.4004"
+    exits "what another user made for them is not believed" 5 as 4004 "$dir/ks" status --db "$DB"
+    like "the message names the folder and its owner" "$ERR" 'runs.4004: belongs to user 4002: ask them to remove it'
+    rm -rf "$dir"
+}
+
 # A pager that shows a first page, and does not read on until there is a file `go_on`.
 slow_pager() {
     sleep 0.2
@@ -341,4 +381,5 @@ scenario "two users of a group, and changing modes" whose
 scenario "a change that a killed command left" unfinished
 scenario "a store that others try to write" by_commands_that_write
 scenario "readers that stay" pagers
+scenario "nights of several users" nights_of_several_users
 done_testing

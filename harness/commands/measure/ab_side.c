@@ -3,6 +3,7 @@
 #include "common/base/text.h"
 #include "harness/git/git.h"
 #include "results/query/find_run.h"
+#include "results/store/location.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -54,7 +55,7 @@ static int use_revision(struct ab_side *a, const struct plan *p, const char *db,
                        a->option, a->word);
     if (git_commit_find(p->source.dir, a->word, &a->commit, err) != 0)
         return err_wrap(err, "%s (a folder is dir:PATH, a stored run run:RUN)", a->option);
-    if (fs_beside(db, "trees", trees, err) != 0 ||
+    if (location_own(db, "trees", trees, err) != 0 ||
         git_tree_export(p->source.dir, a->commit.id, trees, &a->tree, err) != 0)
         return -1;
     if (*a->tree.missing)

@@ -4,6 +4,7 @@
 #include "common/base/spawn.h"
 #include "common/base/strvec.h"
 #include "harness/commands/measure/bisect_output.h"
+#include "results/store/location.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +23,7 @@ static int open_beside(const char *db, const char *search, const char *suffix, i
 {
     char dir[FS_PATH_MAX], name[BISECT_NAME_MAX + 8];
     snprintf(name, sizeof name, "%s%s", search, suffix);
-    if (fs_beside(db, "bisect", dir, err) != 0 || fs_mkdir_p(dir, 0700, err) != 0 ||
+    if (location_own(db, "bisect", dir, err) != 0 || fs_mkdir_p(dir, 0700, err) != 0 ||
         fs_join(path, err, dir, name) != 0)
         return -1;
     int fd = open(path, flags | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);

@@ -342,7 +342,8 @@ static int run_night(struct nightly *n, const char *file, struct err *err)
         return -1;
     fill_options(n, &opt);
     if (cmd_backend(n->env, &opt.backend, err) != 0 || overrides_apply(&opt.overrides, &n->plan, err) != 0 ||
-        plan_one_node(&n->plan, err) != 0 || nightly_lock_take(&n->lock, n->env->db, &n->plan, err) != 0)
+        plan_one_node(&n->plan, err) != 0 || store_check_writable(n->env->db, err) != 0 ||
+        nightly_lock_take(&n->lock, n->env->db, &n->plan, err) != 0)
         return -1;
     set_night_time(n);
     opt.overrides.date = n->date;

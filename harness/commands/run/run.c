@@ -172,6 +172,8 @@ static int check_args(const struct cmd_env *env, const struct run_args *a, struc
         return err_set(err, ERR_INPUT,
                        "run: --smoke stores nothing, so it cannot be combined with --detach, --confirm, "
                        "--changed or --budget");
+    if (!a->smoke && store_check_writable(env->db, err) != 0)
+        return -1;
     return check_search(a, err);
 }
 

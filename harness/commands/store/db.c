@@ -2,6 +2,7 @@
 #include "common/base/temporary.h"
 #include "harness/commands/base/cmd.h"
 #include "harness/commands/base/progress.h"
+#include "results/store/location.h"
 #include "results/store/maintain.h"
 
 #include <stdio.h>
@@ -27,7 +28,7 @@ static json_t *sweep(const struct store *s)
     json_t *left = json_array();
     char dir[FS_PATH_MAX];
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-        if (fs_beside(s->path, own[i], dir, NULL) == 0)
+        if (location_own(s->path, own[i], dir, NULL) == 0)
             temporary_sweep(dir, NULL, left);
     return left;
 }
