@@ -21,8 +21,8 @@ void store_close(struct store *s);
 /* Fails if the file is there and this user may not write it: for commands that store only in the end. */
 int store_check_writable(const char *path, struct err *err);
 
-/* The same as store_open(), but the flag, which a signal handler sets, ends waits and statements, and thus the transaction
- * that they belong to, with ERR_INTERRUPTED. s must not be moved. */
+/* The same as store_open(), but the flag, which a signal handler sets, ends waits and statements, and thus
+ * the transaction that they belong to, with ERR_INTERRUPTED. s must not be moved. */
 int store_open_heeding(struct store *s, const char *path, enum store_mode mode,
                        const volatile sig_atomic_t *interrupted, struct err *err);
 

@@ -72,7 +72,7 @@ socket_at() {
 # What is no file is neither waited for nor replaced, whichever command is given it.
 special_files() {
     needs many_runs
-    local file words pid dir=$TMPDIR/special
+    local file words dir=$TMPDIR/special
     DB=$dir/results.db
     mkdir -p "$dir/folder"
     ks ingest "$(folder_of 0)" >/dev/null 2>&1
@@ -331,6 +331,11 @@ nights_of_several_users() {
     is "all are stored" "$(as 4001 "$dir/ks" runs --db "$DB" | grep -c night)" 4
     is "its owner sees the owner's own" "$(as 4001 "$dir/ks" status --db "$DB" 2>/dev/null | grep -c COMPLETE)" 2
     is "root sees root's" "$("$dir/ks" status --db "$DB" 2>/dev/null | grep -c COMPLETE)" 1
+    chmod 700 "$dir/4001/artifacts"
+    exits "another user cannot read its owner's logs" 2 as 4002 "$dir/ks" logs latest a 1 --db "$DB"
+    like "the message says that, and not that they are gone" "$ERR" 'is not readable for this user: ask its owner for it'
+    exits "latest is no node for watch" 2 as 4003 "$dir/ks" watch latest --db "$DB"
+    like "it says that nothing was started from here" "$ERR" 'no run or ticket "latest" was started from here'
     mkdir "$dir/runs.4004"
     chown 4002 "$dir/runs.4004"
     exits "what another user made for them is not believed" 5 as 4004 "$dir/ks" status --db "$DB"

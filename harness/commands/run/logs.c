@@ -5,6 +5,7 @@
 #include "results/query/find_run.h"
 #include "results/store/run_folder.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -59,6 +60,11 @@ static int use_bundle_of(struct logs *l, const char *dir, const char *run, struc
 {
     if (run_folder_may_be_of(dir, run))
         return use_bundle(l, dir, run);
+    if (*dir && access(dir, R_OK | X_OK) != 0 && errno == EACCES)
+        return err_set(err, ERR_INPUT,
+                       "the bundle of run %.100s, %.400s, is not readable for this user: ask its owner for "
+                       "it, and name the folder of the copy",
+                       run, dir);
     return err_set(err, ERR_INPUT,
                    "the bundle of run %.100s is no longer in %.400s%s: the store keeps numbers, not logs; if "
                    "the bundle was moved, name its folder",
