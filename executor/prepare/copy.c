@@ -7,7 +7,6 @@
 #include "executor/workdir/tree.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/statvfs.h>
@@ -45,13 +44,13 @@ int disk_check(const char *dir, uint64_t bytes, struct err *err)
     struct statvfs fs;
     if (statvfs(dir, &fs) != 0)
         return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot determine the free space", dir);
-    uint64_t left = (uint64_t)fs.f_bavail * fs.f_frsize;
-    if (left >= bytes + SPARE_BYTES)
-        return 0;
-    return err_set(err, ERR_STORAGE,
-                   "%s: only %" PRIu64 " MiB are free, and %" PRIu64
-                   " are needed: free some, or share the sources with \"in_tree\"",
-                   dir, left >> 20, (bytes + SPARE_BYTES) >> 20);
+    unsigned long long left = (uint64_t)fs.f_bavail * fs.f_frsize, needed = bytes + SPARE_BYTES;
+    return left >= needed
+               ? 0
+               : err_set(err, ERR_NODE,
+                         "%s: only %llu MiB are free, and %llu are needed: free some, or share the sources "
+                         "with \"in_tree\"",
+                         dir, left >> 20, needed >> 20);
 }
 
 /* A node that runs out of space in the middle of a night measures nothing more. */
@@ -83,5 +82,5 @@ int copy_tree(struct suite *s, const char *from, const char *to, struct err *err
         return 0;
     return how.status == STATUS_OK
                ? 1
-               : err_set(err, ERR_STORAGE, "copying the sources: %.200s %.200s", how.reason, buf_str(&said));
+               : err_set(err, ERR_NODE, "copying the sources: %.200s %.200s", how.reason, buf_str(&said));
 }
