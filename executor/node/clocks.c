@@ -177,7 +177,7 @@ static void recover_if_free(const struct clocks_record *r, void *arg)
         machine_gpu_file(search->layout, r->gpu, "lock", path, &err) != 0 ||
         lock_open_shared(&lock, path, &err) != 0)
         return;
-    if (lock_try(&lock, &err) == 1)
+    if (lock_try_after(&lock, path, r->run_id, &err) == 1)
         recover_one(r, arg);
     lock_close(&lock);
 }

@@ -63,7 +63,8 @@ int sources_tell_prebuilt(struct suite *s, size_t variant, struct err *err);
  * for it where the file system shares blocks between files. Returns 1 copied; 0 told to end; -1: it cannot be
  * copied, which no variant is to blame for. */
 int copy_tree(struct suite *s, const char *from, const char *to, struct err *err);
-/* Whether so many bytes, and what the run itself writes, have room on the file system of an existing folder. */
+/* Fails unless so many bytes, and what the run itself writes, have room on an existing folder's file system.
+ */
 int disk_check(const char *dir, uint64_t bytes, struct err *err);
 
 /* Seals a finished build together with the copy of the sources that it was made in. */

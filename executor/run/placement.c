@@ -231,7 +231,22 @@ static int cancel_nothing(struct suite *s, struct err *err)
     return 0;
 }
 
-static const struct placement on_node = {.run = run_on_node, .cancel = run_clocks_recover};
+/* Ends what a killed supervisor left. A run that has the node's lock has done so. */
+static int cancel_on_node(struct suite *s, struct err *err)
+{
+    struct lock lock = {.fd = -1};
+    char path[FS_PATH_MAX];
+    if (fs_join(path, err, s->layout->workdir, NODE_LOCK) != 0 || lock_open(&lock, path, err) != 0)
+        return -1;
+    int rc = lock_try_after(&lock, path, s->job.run_id, err);
+    if (rc == 1 && (lock_describe(&lock, s->job.run_id, err) != 0 || clear_containers(s, err) != 0 ||
+                    clear_groups(s, err) != 0 || clear_leftovers(s, err) != 0))
+        rc = -1;
+    lock_close(&lock);
+    return rc < 0 ? -1 : run_clocks_recover(s, err);
+}
+
+static const struct placement on_node = {.run = run_on_node, .cancel = cancel_on_node};
 static const struct placement as_task = {.run = run_as_task, .cancel = cancel_nothing};
 static const struct placement through_scheduler = {
     .outlives_supervisor = true, .run = run_through_scheduler, .cancel = dispatch_cancel};

@@ -12,6 +12,7 @@
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { LOCK_TEXT_MAX = 256, PROC_STAT_MAX = 1024, START_TIME_FIELD = 22 };
@@ -88,6 +89,22 @@ int lock_try(struct lock *lock, struct err *err)
     if (errno == EAGAIN || errno == EACCES)
         return 0;
     return err_set_errno(err, ERR_STORAGE, errno, "cannot lock");
+}
+
+int lock_try_after(struct lock *lock, const char *path, const char *what, struct err *err)
+{
+    const struct timespec moment = {.tv_nsec = 20 * 1000 * 1000};
+    struct lock_holder holder;
+    int rc = lock_try(lock, err);
+    for (int turns = 0; rc == 0 && turns < 250; turns++) {
+        if (lock_look(path, &holder, err) != 0)
+            return -1;
+        if (holder.held && strcmp(holder.what, what) != 0)
+            return 0;
+        nanosleep(&moment, NULL);
+        rc = lock_try(lock, err);
+    }
+    return rc;
 }
 
 pid_t lock_wait_start(struct lock *lock, struct err *err)

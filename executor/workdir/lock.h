@@ -29,6 +29,9 @@ int lock_open_shared(struct lock *lock, const char *path, struct err *err);
 void lock_close(struct lock *lock);
 /* Returns 1 locked, 0 held by another process, -1 error. */
 int lock_try(struct lock *lock, struct err *err);
+/* The same, but waits for up to 5 s while the holder is what was killed: it gives up its locks one after the
+ * other, so that one may be free before the next. */
+int lock_try_after(struct lock *lock, const char *path, const char *what, struct err *err);
 /* Starts a child that waits for the lock on the same open file description and exits once it has it. Returns
  * its pid, or -1. The caller waits for the child, or kills it, and then calls lock_try(). */
 pid_t lock_wait_start(struct lock *lock, struct err *err);

@@ -126,9 +126,21 @@ alive_is_held() {
     nothing_left
 }
 
+# Keeps the GPU's lock for a second after the executor's death, as a busy kernel does.
+die_slowly() {
+    local lock=$ROOT/sys/kernsweep-gpu-1d0fbe6a2a1c0000.lock
+    python3 -c 'import fcntl, sys, time
+lock = open(sys.argv[1], "r+")
+fcntl.lockf(lock, fcntl.LOCK_EX)
+print(flush=True)
+time.sleep(1)' "$lock" >"$TMPDIR/dying" &
+    kill -9 "$1"
+    until_true 20 test -s "$TMPDIR/dying"
+}
+
 killed_and_cancelled() {
     wait_for gone
-    kill -9 "$(supervisor gone)"
+    die_slowly "$(supervisor gone)"
     x cancel --run gone >/dev/null
     is "the run is CANCELLED" "$(summary gone .status)" CANCELLED
     nothing_left

@@ -260,8 +260,9 @@ TEST(what_is_limited_over_all_cells_is_said_of_adjusted_ones_alone)
         for (int night = 1; night <= 2; night++) {
             struct draft d;
             draft_night(&d, night);
-            for (int i = 0; i < cells * 5; i++)
-                draft_shot(&d, "base", 256 << (i % cells), i / cells + 1, night + 0.01 * (i / cells));
+            for (int cell = 0; cell < cells; cell++)
+                for (int shot = 0; shot < 5; shot++)
+                    draft_shot(&d, "base", 256 << cell, shot + 1, night + 0.01 * shot);
             must_store(&s, &d);
         }
         req.store = &s;
