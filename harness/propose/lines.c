@@ -266,8 +266,8 @@ static bool find_behind(const struct line *l, size_t end, struct propose_unit *u
         word++;
     size_t ends = word; /* of the word between */
     word = word > at ? skip_space(l, word) : at;
-    if (word > ends && !strchr("[(", l->text[word]) && propose_unit_at(l->text + word, l->len - word, u) &&
-        strchr(u->unit, '/')) {
+    if (word > ends && word < l->len && l->text[word] != '[' && l->text[word] != '(' &&
+        propose_unit_at(l->text + word, l->len - word, u) && strchr(u->unit, '/')) {
         b->end = word + u->length; /* "7561 total tokens/s" */
         add_prefix(l->text + at, ends - at, u);
         return true;
