@@ -31,9 +31,11 @@ int fs_read_pieces(int fd, const char *path, size_t max, fs_piece_fn *fn, void *
 int fs_read_below(const char *dir, const char *rel, size_t max, struct buf *out, mode_t *mode,
                   struct err *err);
 
-/* Refuses a pipe, a device, a folder or a socket, which fs_write_file() does not replace; path may be NULL.
+/* Refuses a pipe, a device, a folder or a socket, which a user may have named by mistake; path may be NULL.
  * For commands that take long before they write. */
 int fs_check_output(const char *path, struct err *err);
+/* Writes a file that the user named, whose folder exists; refuses the same. */
+int fs_write_output(const char *path, const char *text, struct err *err);
 /* Writes to "<path>.tmp.<pid>" (temporary.h), fsyncs, renames over path, syncs the folder. */
 int fs_write_file(const char *path, const void *data, size_t len, mode_t mode, struct err *err);
 

@@ -29,7 +29,7 @@ int fs_write_file(const char *path, const void *data, size_t len, mode_t mode, s
 {
     char dir[FS_PATH_MAX];
     struct temporary tmp;
-    if (fs_check_output(path, err) != 0 || temporary_file(&tmp, path, mode, err) != 0)
+    if (temporary_file(&tmp, path, mode, err) != 0)
         return -1;
     int failed = fs_write_all(tmp.fd, data, len) != 0 || fsync(tmp.fd) != 0 ? errno : 0;
     if (close(tmp.fd) != 0 && !failed)
@@ -42,4 +42,9 @@ int fs_write_file(const char *path, const void *data, size_t len, mode_t mode, s
     }
     fs_parent(path, dir);
     return fs_sync_dir(dir, err);
+}
+
+int fs_write_output(const char *path, const char *text, struct err *err)
+{
+    return fs_check_output(path, err) != 0 ? -1 : fs_write_file(path, text, strlen(text), 0644, err);
 }

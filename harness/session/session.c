@@ -182,7 +182,7 @@ static bool lacks_command(const struct event *e)
  * that is still there when the journal is read again is its own. */
 static int check_order(struct session *s, const struct event *e, struct err *err)
 {
-    bool continues = s->seq == 0 || e->seq == 0 || e->seq == s->seq + 1;
+    bool continues = s->seq == 0 || e->seq == 0 || e->seq - 1 == s->seq;
     bool known = s->gap_from == s->seq && s->gap_to == e->seq;
     s->misread = !continues && !known && s->readings < READINGS_MAX;
     if (!s->misread) {

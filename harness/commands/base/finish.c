@@ -172,9 +172,9 @@ static int write_reports(struct finish *f, const struct runrec *rec, const struc
     if (report_folder(report, folder))
         req.beside = folder;
     if (report_render_both(&req, &markdown, &html, err) != 0 ||
-        fs_write_file(report, buf_str(&markdown), markdown.len, 0644, err) != 0)
+        fs_write_output(report, buf_str(&markdown), err) != 0)
         return -1;
-    return fs_write_file(opt->html ? opt->html : page, buf_str(&html), html.len, 0644, err);
+    return fs_write_output(opt->html ? opt->html : page, buf_str(&html), err);
 }
 
 int finish_code(const struct comparison *c, enum finish_fail_on fail_on)

@@ -52,9 +52,9 @@ static int write_both(struct store *s, const struct sweep_output *o, const char 
     AUTO(buf_release) struct buf page = {.max = REPORT_BYTES_MAX};
     sweep_output_nodes(o->sweep, nodes, &req);
     if (sweep_report_render_both(&req, &text, &page, err) != 0 ||
-        fs_write_file(markdown, buf_str(&text), text.len, 0644, err) != 0)
+        fs_write_output(markdown, buf_str(&text), err) != 0)
         return -1;
-    return fs_write_file(html, buf_str(&page), page.len, 0644, err);
+    return fs_write_output(html, buf_str(&page), err);
 }
 
 int sweep_output_report(struct sweep_output *o, struct err *err)

@@ -71,7 +71,7 @@ static bool is_file(const char *output)
 static int write_out(const char *output, const struct buf *text, struct err *err)
 {
     if (is_file(output))
-        return fs_write_file(output, buf_str(text), text->len, 0644, err);
+        return fs_write_output(output, buf_str(text), err);
     cmd_print(text);
     return EXIT_DONE;
 }

@@ -147,7 +147,7 @@ static int export_json(const struct bench_table *t, const struct bench_args *a, 
 {
     json_auto_t *root = bench_export(t, a->commands.values);
     AUTO_FREE char *text = json_dumps(root, JSON_INDENT(2));
-    return fs_write_file(a->export_json, text, strlen(text), 0644, err);
+    return fs_write_output(a->export_json, text, err);
 }
 
 static int print_result(struct cmd_env *env, const struct bench_args *a, const struct run_data *run,

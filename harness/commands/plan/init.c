@@ -319,7 +319,7 @@ static void find_schema(struct init *in)
 static int write_new(const struct init *in, const struct buf *text, struct err *err)
 {
     if (in->args->force)
-        return fs_write_file(in->output, buf_str(text), text->len, 0644, err);
+        return fs_write_output(in->output, buf_str(text), err);
     int fd = open(in->output, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (fd < 0)
         return err_set_errno(err, errno == EEXIST ? ERR_INPUT : ERR_STORAGE, errno, "%.200s", in->output);
