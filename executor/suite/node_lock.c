@@ -45,12 +45,26 @@ static int wait_for(const struct lock_request *w, struct suite *s, struct err *e
     return rc != 0 || s->loop.stop ? rc : lock_try(w->lock, err);
 }
 
+/* A supervisor has the lock of its run before any other, so a killed one, which may be of this run, is told
+ * by the run's lock that is free already. */
+static bool is_dying(const struct suite *s, const struct lock_holder *holder)
+{
+    char dir[FS_PATH_MAX], path[FS_PATH_MAX];
+    struct lock_holder of_run = {.held = false};
+    if (strcmp(holder->what, s->job.run_id) == 0)
+        return !s->job.part.on; /* another task of the run is alive */
+    return layout_run(s->layout, dir, holder->what, NULL) == 0 && fs_join(path, NULL, dir, RUN_LOCK) == 0 &&
+           fs_exists(path) && lock_look(path, &of_run, NULL) == 0 && !of_run.held;
+}
+
 static int take_lock(const struct lock_request *w, struct suite *s, char *reason, struct err *err)
 {
     struct lock_holder holder = {.held = false};
     int taken = lock_try(w->lock, err);
     if (taken == 0 && lock_look(w->path, &holder, err) != 0)
         return -1;
+    if (taken == 0 && holder.held && is_dying(s, &holder))
+        taken = lock_try_after(w->lock, w->path, holder.what, err);
     if (taken == 0 && w->wait_s > 0)
         taken = tell_waiting(s, w, &holder, err) == 0 ? wait_for(w, s, err) : -1;
     if (taken == 0)

@@ -126,21 +126,21 @@ alive_is_held() {
     nothing_left
 }
 
-# Keeps the GPU's lock for a second after the executor's death, as a busy kernel does.
+# die_slowly PID LOCK: kills the executor and keeps its lock for a second, as a busy kernel does.
 die_slowly() {
-    local lock=$ROOT/sys/kernsweep-gpu-1d0fbe6a2a1c0000.lock
+    rm -f "$TMPDIR/dying"
     python3 -c 'import fcntl, sys, time
 lock = open(sys.argv[1], "r+")
 fcntl.lockf(lock, fcntl.LOCK_EX)
 print(flush=True)
-time.sleep(1)' "$lock" >"$TMPDIR/dying" &
+time.sleep(1)' "$2" >"$TMPDIR/dying" &
     kill -9 "$1"
     until_true 20 test -s "$TMPDIR/dying"
 }
 
 killed_and_cancelled() {
     wait_for gone
-    die_slowly "$(supervisor gone)"
+    die_slowly "$(supervisor gone)" "$ROOT/sys/kernsweep-gpu-1d0fbe6a2a1c0000.lock"
     x cancel --run gone >/dev/null
     is "the run is CANCELLED" "$(summary gone .status)" CANCELLED
     nothing_left
@@ -150,7 +150,7 @@ killed_and_resumed() {
     set_state manual 600 1500
     clocked again fixed 1400 "[ -e $TMPDIR/second ] || { touch $TMPDIR/second; sleep 1000; }; $(load 1400)"
     until_true 20 test -e "$TMPDIR/second"
-    kill_executor again
+    die_slowly "$(supervisor again)" "$WORK/gpu.lock"
     submit again
     is "the resumed run is COMPLETE" "$(outcome again)" COMPLETE
     is "what was before is not what the first attempt set" "$(summary again '.clocks.gpus[0] | [.level_before, .min_mhz_before, .max_mhz_before] | join(" ")')" "manual 600 1500"
@@ -200,7 +200,7 @@ nothing_was_set() {
 
 restarted() {
     wait_for booted
-    kill -9 "$(supervisor booted)"
+    die_slowly "$(supervisor booted)" "$WORK/gpu.lock"
     echo 11111111-2222-3333-4444-555555555555 >"$ROOT/proc/sys/kernel/random/boot_id"
     set_state manual 700 1400
     is "probe shows nothing left" "$(x probe | jq -c .clocks_left)" null
