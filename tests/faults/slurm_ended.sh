@@ -41,6 +41,7 @@ time_limit() {
     MARKS=$TMPDIR/marks-late
     until_true 150 journal_has late '.event == "TEST_END" and .retry'
     ok "its test is lost" $? "$(squeue --states=all)"
+    until_true 60 grep -q 'go to another job' "$TMPDIR/late.err" # which follows
     like "run says why" "$(cat "$TMPDIR/late.err")" "on $LATE_NODE: [A-Z]+.*its time limit is near.*go to another job"
     until_true 60 twice waits.16.1
     ok "its test runs again in another job" $? "$(squeue --states=all)"
@@ -57,6 +58,7 @@ preempted() {
     first=$(sbatch --parsable --partition=urgent --nodelist="$node" --gres=gpu:mi300x:2 --exclusive --output=/dev/null --wrap="sleep 5")
     until_true 60 journal_has bumped '.event == "TEST_END" and .retry'
     ok "its test is lost" $? "$(squeue --states=all)"
+    until_true 60 grep -q 'go to another job' "$TMPDIR/bumped.err" # which follows
     like "run says why" "$(cat "$TMPDIR/bumped.err")" "on $node: PREEMPTED.*go to another job"
     until_true 60 twice waits.32.1
     ok "its test runs again in another job" $? "$(squeue --states=all)"
